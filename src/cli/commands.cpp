@@ -1,0 +1,172 @@
+#include "cli/commands.hpp"
+
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "config/closest.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <array>
+#include <functional>
+#include <sstream>
+
+namespace servecast::cli {
+
+namespace {
+
+constexpr std::string_view about =
+    "servecast forecasts how a GPU cluster serves large language models.\n"
+    "It simulates a JSON scenario (model, hardware, engine, traffic, targets) event by event.\n\n"
+    "  servecast run quickstart            simulate a built-in scenario\n"
+    "  servecast init quickstart > my.json start from a commented one\n"
+    "  servecast run my.json --set /workload/arrivals/rate_per_s=40\n";
+constexpr std::string_view exit_codes =
+    "Exit codes: 0 done; 1 file or disk; 2 usage or input; 3 infeasible; 4 threshold failed; 5 data missing;\n"
+    "70 servecast's own bug; 130 interrupted.";
+
+// Verbs of the documented command line that this version does not have; they are refused by name.
+constexpr std::array<std::string_view, 8> later_verbs = {"capacity", "sweep",    "plan",     "compare",
+                                                         "check",    "validate", "numerics", "calibrate"};
+
+// What parsing fills in; it outlives the callbacks that CLI11 keeps.
+struct Parsed {
+  Common common;
+  ExplainOptions explain;
+  DescribeOptions describe;
+  ImportOptions import;
+  std::string what;
+  std::string out;
+  bool json = false;
+  std::function<int()> verb;
+};
+
+void add_common(CLI::App& app, Common& c) {
+  app.add_option("scenario", c.scenario, "scenario file, or the name of a built-in one (servecast list scenarios)")->required();
+  app.add_option("--set", c.sets, "override one key: /json/pointer=value (repeatable)")->take_all()->allow_extra_args(false);
+  app.add_option_function<std::uint32_t>("--seed", [&c](std::uint32_t seed) { c.seed = seed; }, "seed of every random stream");
+  app.add_flag("--json", c.json, "machine-readable output");
+  app.add_option("--out", c.out, "folder to write files into");
+  app.add_option("--threads", c.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
+}
+
+void add_simulation_verbs(CLI::App& app, Parsed& p) {
+  CLI::App* run_app = app.add_subcommand("run", "simulate a scenario and print what comes out");
+  add_common(*run_app, p.common);
+  run_app->callback([&p] { p.verb = [&p] { return run(p.common); }; });
+
+  CLI::App* fit_app = app.add_subcommand("fit", "memory verdict without simulating");
+  add_common(*fit_app, p.common);
+  fit_app->callback([&p] { p.verb = [&p] { return fit(p.common); }; });
+
+  CLI::App* explain_app = app.add_subcommand("explain", "time of one engine step, operator by operator");
+  add_common(*explain_app, p.explain.common);
+  explain_app->add_option("--decode", p.explain.decode, "decoding sequences in the step")->check(CLI::Range(0, 1'000'000));
+  explain_app->add_option("--context", p.explain.context, "tokens in cache per decoding sequence")->check(CLI::Range(0, 100'000'000));
+  explain_app->add_option("--prefill", p.explain.prefill, "prompt tokens in the step")->check(CLI::Range(0, 100'000'000));
+  explain_app->callback([&p] { p.verb = [&p] { return explain(p.explain); }; });
+}
+
+void add_reference_verbs(CLI::App& app, Parsed& p) {
+  CLI::App* describe_app = app.add_subcommand("describe", "facts of a model, GPU, node, fabric or stack, with sources");
+  describe_app->add_option("kind", p.describe.kind, "model, hardware, fabric or stack")->required();
+  describe_app->add_option("name", p.describe.name, "name (servecast list), or a path ending in .json")->required();
+  describe_app->add_flag("--json", p.describe.json, "machine-readable output");
+  describe_app->callback([&p] { p.verb = [&p] { return describe(p.describe); }; });
+
+  CLI::App* list_app = app.add_subcommand("list", "what is built in");
+  list_app->add_option("what", p.what, "models, hardware, fabrics, stacks, scenarios or routers; all without it");
+  list_app->add_flag("--json", p.json, "machine-readable output");
+  list_app->callback([&p] { p.verb = [&p] { return list(p.what, p.json); }; });
+
+  CLI::App* schema_app = app.add_subcommand("schema", "JSON Schema (draft-07) of a document");
+  schema_app->add_option("document", p.what, "scenario (default), model, gpu, node, fabric, stack; \"markdown\" for docs/CONFIG.md");
+  schema_app->add_option("--out", p.out, "file to write instead of standard output");
+  schema_app->callback([&p] { p.verb = [&p] { return schema(p.what, p.out); }; });
+
+  CLI::App* init_app = app.add_subcommand("init", "a commented starter scenario");
+  init_app->add_option("template", p.what, "name of a built-in scenario (servecast list scenarios)")->required();
+  init_app->add_option("--out", p.out, "file to write instead of standard output");
+  init_app->callback([&p] { p.verb = [&p] { return init(p.what, p.out); }; });
+}
+
+void add_import_verbs(CLI::App& app, Parsed& p) {
+  CLI::App* import_app = app.add_subcommand("import", "read foreign files");
+  import_app->require_subcommand(1);
+
+  CLI::App* trace_app = import_app->add_subcommand("trace", "summary of a request trace");
+  trace_app->add_option("file", p.import.file, "trace file")->required();
+  trace_app->add_option("--format", p.import.format, "azure, mooncake, burstgpt, bailian or servecast; told by its first line without it");
+  trace_app->add_flag("--json", p.import.json, "machine-readable output");
+  trace_app->callback([&p] { p.verb = [&p] { return import_trace(p.import); }; });
+
+  CLI::App* hf_app = import_app->add_subcommand("hf-config", "turn a Hugging Face config.json into a model file");
+  hf_app->add_option("file", p.import.file, "config.json")->required();
+  hf_app->add_option("--name", p.import.name, "name of the model; the file's own without it");
+  hf_app->add_option("--out", p.import.out, "file to write instead of standard output");
+  hf_app->callback([&p] { p.verb = [&p] { return import_hf_config(p.import); }; });
+}
+
+void add_later_verbs(CLI::App& app, Parsed& p) {
+  for (const std::string_view name : later_verbs) {
+    CLI::App* later = app.add_subcommand(std::string(name), "not in this version");
+    later->group("");
+    later->prefix_command();
+    later->set_help_flag();
+    later->callback([&p, name] {
+      p.verb = [name] {
+        warn(fmt::format("servecast {}: not in this version", name));
+        return int{exit_input};
+      };
+    });
+  }
+}
+
+// "servecast rnu x": names the nearest verb, which CLI11's own message does not.
+bool explain_unknown_verb(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (verb->get_name() == argv[1]) return false;
+    verbs.push_back(verb->get_name());
+  }
+  warn(fmt::format("servecast: unknown verb \"{}\"{}; servecast --help shows all", argv[1], config::hint(argv[1], verbs)));
+  return true;
+}
+
+int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  if (error.get_exit_code() != 0 && explain_unknown_verb(app, argc, argv)) return exit_input;
+  std::ostringstream out;
+  std::ostringstream err;
+  app.exit(error, out, err);
+  print(out.str());
+  const std::string text = err.str();
+  if (!text.empty()) warn(text.substr(0, text.find_last_not_of('\n') + 1));
+  return error.get_exit_code() == 0 ? exit_done : exit_input;
+}
+
+}  // namespace
+
+int dispatch(int argc, const char* const* argv) {
+  CLI::App app{std::string(about), "servecast"};
+  app.footer(std::string(exit_codes));
+  app.set_version_flag("--version", "servecast " SERVECAST_VERSION);
+  app.require_subcommand(1);
+  Parsed parsed;
+  add_simulation_verbs(app, parsed);
+  add_reference_verbs(app, parsed);
+  add_import_verbs(app, parsed);
+  add_later_verbs(app, parsed);
+  if (argc <= 1) {
+    print(app.help());
+    return exit_input;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_failed(app, error, argc, argv);
+  }
+  return parsed.verb();
+}
+
+}  // namespace servecast::cli

@@ -1,0 +1,191 @@
+// `describe`: one model, GPU, node, fabric or stack, with the source of every number.
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "config/closest.hpp"
+#include "config/json_reader.hpp"
+#include "config/json_writer.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "fabric/profile.hpp"
+#include "hardware/gpu.hpp"
+#include "model/kv_bytes.hpp"
+#include "model/parameters.hpp"
+#include "scenario/library.hpp"
+#include "scenario/stack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace servecast::cli {
+
+namespace {
+
+using core::count_text;
+using core::number_text;
+using scenario::Kind;
+
+template <typename T>
+T read(Kind kind, const std::string& name) {
+  core::Problems problems;
+  T value{};
+  const auto document = scenario::load(kind, {name, "", "describe"}, problems);
+  if (document) config::read(*document, value, problems);
+  problems.raise_if_any();
+  return value;
+}
+
+std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<30} {}\n", label, value); }
+
+std::string origins_text(const std::vector<hardware::Origin>& origins) {
+  std::string text = "\nsources\n";
+  for (const hardware::Origin& o : origins)
+    text += fmt::format("  {} ({}): {}\n", fmt::join(o.keys, ", "), names_of(o.kind)[static_cast<std::size_t>(o.kind)], o.source);
+  return text;
+}
+
+std::string attention_text(const model::Attention& a) {
+  if (a.kind == model::AttentionKind::Mla)
+    return fmt::format("MLA, {} heads, latent {} + {} rotary", a.heads, a.kv_lora_rank, a.qk_rope_dim);
+  return fmt::format("{} heads, {} KV heads, head size {}", a.heads, a.kv_heads, a.head_dim);
+}
+
+std::string kv_text(const model::Architecture& m) {
+  std::string text = "\nKV cache, bytes per token over all layers and one rank\n";
+  for (const auto format : {precision::Format::BFloat16, precision::Format::Fp8, precision::Format::Nvfp4}) {
+    if (model::kv_format_problem(m.attention, format)) continue;
+    const model::KvBytes kv = model::kv_bytes(m, format, 1);
+    std::string value = count_text(kv.per_token);
+    if (kv.beyond_window != kv.per_token) value += fmt::format(", beyond the window {}", count_text(kv.beyond_window));
+    if (kv.indexer > 0) value += fmt::format(", and {} of the indexer", count_text(kv.indexer));
+    text += row(precision::name(format), value);
+  }
+  return text;
+}
+
+std::string formats_text(const model::TensorFormats& f) {
+  using precision::name;
+  return "\nformats of the checkpoint\n" + row("attention", name(f.attention)) + row("MLP", name(f.mlp)) +
+         row("experts", name(f.experts)) + row("router", name(f.router)) + row("LM head", name(f.lm_head)) +
+         row("embedding", name(f.embedding));
+}
+
+std::string model_text(const model::Architecture& m) {
+  const model::Parameters p = model::count_parameters(m);
+  std::string text = fmt::format("{} ({})\n\n", m.name, m.family);
+  text += row("parameters", count_text(p.total)) + row("active per token", count_text(p.active)) +
+          row("  without input embedding", count_text(p.active_without_embedding));
+  if (m.published)
+    text += row("published, billions", fmt::format("{} total, {} active{}", number_text(m.published->total_billion),
+                                                   number_text(m.published->active_billion),
+                                                   m.published->counting.empty() ? "" : " (" + m.published->counting + ")"));
+  text += row("layers", fmt::format("{} ({} dense, {} MoE)", m.layers, m.dense_layers, m.moe ? m.moe->layers : 0)) +
+          row("hidden, vocabulary", fmt::format("{}, {}{}", m.hidden, m.vocab, m.tied_embeddings ? " (tied)" : "")) +
+          row("attention", attention_text(m.attention));
+  if (m.attention.window > 0)
+    text += row("window", fmt::format("{} tokens in {} layers", m.attention.window, m.attention.windowed_layers));
+  if (m.dense_layers > 0) text += row("MLP width", count_text(m.intermediate));
+  if (m.moe)
+    text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k, m.moe->intermediate,
+                                       m.moe->shared_experts));
+  text += row("longest sequence", count_text(m.max_position)) + kv_text(m) + formats_text(m.formats);
+  if (!m.note.empty()) text += fmt::format("\nnote: {}\n", m.note);
+  return text + fmt::format("\nsource: {}\n", m.source);
+}
+
+std::string peaks_text(const hardware::Peaks& p) {
+  std::string text;
+  const auto add = [&text](std::string_view name, double value) {
+    if (value > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, number_text(value));
+  };
+  add("bf16", p.bf16), add("fp8", p.fp8), add("fp4", p.fp4), add("int8", p.int8);
+  return text.empty() ? "none stated" : text;
+}
+
+std::string gpu_text(const hardware::Gpu& g) {
+  std::string text = fmt::format("{} ({}, {} die{})\n\n", g.name, g.architecture, g.dies, g.dies == 1 ? "" : "s");
+  text += row("dense TFLOP/s", peaks_text(g.dense)) + row("sparse TFLOP/s (display only)", peaks_text(g.sparse)) +
+          row("memory", fmt::format("{} GiB at {} TB/s", number_text(g.memory_gib), number_text(g.memory_tb_s))) +
+          row("L2", fmt::format("{} MB", number_text(g.l2_mb))) +
+          row("SMs, boost clock", fmt::format("{}, {} MHz", g.sm_count, number_text(g.boost_mhz)));
+  if (g.die_link_tb_s > 0) text += row("link between dies", fmt::format("{} TB/s", number_text(g.die_link_tb_s)));
+  text += row("scale-up, per direction", fmt::format("{} GB/s", number_text(g.scale_up_gb_s))) +
+          row("host link, per direction", fmt::format("{} GB/s", number_text(g.pcie_gb_s))) +
+          row("network", fmt::format("{} Gbit/s", number_text(g.nic_gbit_s))) +
+          row("power limit, idle", fmt::format("{} W, {} W", number_text(g.tdp_w), number_text(g.idle_w)));
+  if (g.gpu_hour_usd > 0) text += row("indicative price", fmt::format("{} USD/h", number_text(g.gpu_hour_usd)));
+  if (!g.note.empty()) text += fmt::format("\nnote: {}\n", g.note);
+  return text + origins_text(g.origin);
+}
+
+std::string node_text(const hardware::Node& n) {
+  std::string text = fmt::format("{}\n\n", n.name);
+  text += row("GPUs", fmt::format("{} x {}", n.gpus, n.gpu)) + row("scale-up domain", fmt::format("{} GPUs", n.scale_up_domain)) +
+          row("fabric", n.fabric) + row("power besides GPUs", fmt::format("{} W", number_text(n.node_overhead_w)));
+  if (!n.note.empty()) text += fmt::format("\nnote: {}\n", n.note);
+  return text + origins_text(n.origin);
+}
+
+std::string fabric_text(const fabric::ScaleUp& s) {
+  std::string text = fmt::format("{}\n\n", s.name);
+  text += row("per direction", fmt::format("{} GB/s", number_text(s.per_direction_gb_s))) +
+          row("GPUs in one hop", fmt::format("{}", s.max_ranks));
+  const auto point = [&text](int ranks, const fabric::RankPoint& p) {
+    if (p.achieved > 0)
+      text += row(fmt::format("all-reduce of {} ranks", ranks), fmt::format("one-shot {} us, ring {} us, {} of nominal",
+                  number_text(p.one_shot_us), number_text(p.ring_us), core::percent_text(p.achieved)));
+  };
+  point(2, s.ranks_2), point(4, s.ranks_4), point(8, s.ranks_8), point(72, s.ranks_72);
+  if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);
+  return text + origins_text(s.origin);
+}
+
+std::string stack_text(const scenario::Stack& s) {
+  std::string text = fmt::format("{}: {} {} (from {} on), scheduler {}\n\ndefaults by GPU\n", s.name,
+                                 names_of(s.engine)[static_cast<std::size_t>(s.engine)], s.version, s.since,
+                                 names_of(s.scheduler)[static_cast<std::size_t>(s.scheduler)]);
+  for (const scenario::GpuClass& c : s.gpu_classes)
+    text += row(fmt::format("from {} GiB{}", number_text(c.min_memory_gib),
+                            c.except_architecture.empty() ? "" : ", not " + c.except_architecture),
+                fmt::format("{} tokens, {} requests", c.max_num_batched_tokens, c.max_num_seqs));
+  text += fmt::format("\nengine settings\n{}\nmemory recipe\n{}\nhost times\n{}", config::write(s.settings), config::write(s.memory),
+                      config::write(s.host));
+  if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);
+  return text + origins_text(s.origin);
+}
+
+template <typename T>
+void show(Kind kind, const DescribeOptions& options, std::string (*text)(const T&)) {
+  const T value = read<T>(kind, options.name);
+  print(options.json ? config::write(value) : text(value));
+}
+
+// "hardware" covers nodes and GPUs; a path is read as a GPU if it states an architecture.
+void show_hardware(const DescribeOptions& options) {
+  if (scenario::is_path(options.name)) {
+    core::Problems problems;
+    const auto document = scenario::load(Kind::Gpu, {options.name, "", "describe"}, problems);
+    problems.raise_if_any();
+    if (document->contains("/gpus")) return show<hardware::Node>(Kind::Node, options, node_text);
+    return show<hardware::Gpu>(Kind::Gpu, options, gpu_text);
+  }
+  if (scenario::find(Kind::Node, options.name)) return show<hardware::Node>(Kind::Node, options, node_text);
+  if (scenario::find(Kind::Gpu, options.name)) return show<hardware::Gpu>(Kind::Gpu, options, gpu_text);
+  std::vector<std::string> known = scenario::names(Kind::Node);
+  for (const std::string& gpu : scenario::names(Kind::Gpu)) known.push_back(gpu);
+  throw core::InputError("describe", fmt::format("unknown hardware \"{}\"{}", options.name, config::hint(options.name, known)));
+}
+
+}  // namespace
+
+int describe(const DescribeOptions& options) {
+  static constexpr std::string_view kinds[] = {"model", "hardware", "fabric", "stack"};
+  if (options.kind == "model") show<model::Architecture>(Kind::Model, options, model_text);
+  else if (options.kind == "hardware" || options.kind == "gpu" || options.kind == "node") show_hardware(options);
+  else if (options.kind == "fabric") show<fabric::ScaleUp>(Kind::Fabric, options, fabric_text);
+  else if (options.kind == "stack") show<scenario::Stack>(Kind::Stack, options, stack_text);
+  else throw core::InputError("describe", fmt::format("unknown kind \"{}\"{}", options.kind, config::hint(options.kind, kinds)));
+  return exit_done;
+}
+
+}  // namespace servecast::cli

@@ -1,0 +1,132 @@
+// `explain`: what one engine step takes, operator by operator, and what limits each.
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "config/json_text.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "cost/explain.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
+#include "scenario/build.hpp"
+#include "scenario/step_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace servecast::cli {
+
+namespace {
+
+// One step to explain: decoding sequences with `context` tokens each, and one prefill chunk of `prefill` tokens.
+struct Shape {
+  std::int32_t decode = 0;
+  std::int32_t context = 0;
+  std::int32_t prefill = 0;
+};
+
+std::string title(const Shape& s) {
+  std::string text;
+  if (s.decode > 0) text = fmt::format("{} decoding at {} tokens each", core::count_text(s.decode), core::count_text(s.context));
+  if (s.prefill > 0) text += fmt::format("{}{} prompt tokens", text.empty() ? "" : ", ", core::count_text(s.prefill));
+  return text;
+}
+
+// What was asked for, else a few shapes that tell most: one decoder, a full batch, and a full prefill step.
+std::vector<Shape> shapes_of(const ExplainOptions& options, const engine::Settings& s, double mean_tokens) {
+  const auto usual = static_cast<std::int32_t>(std::min<double>(*s.max_model_len, mean_tokens > 0 ? std::ceil(mean_tokens) : 1024));
+  if (options.decode > 0 || options.prefill > 0) return {{options.decode, options.context > 0 ? options.context : usual, options.prefill}};
+  const std::int32_t chunk = std::min(*s.max_num_batched_tokens, *s.max_model_len);
+  return {{1, usual, 0}, {*s.max_num_seqs, usual, 0}, {0, 0, chunk}};
+}
+
+void check_shape(const ExplainOptions& options, const engine::Settings& s) {
+  core::Problems problems;
+  if (options.decode > *s.max_num_seqs) problems.add("--decode", "{} is above max_num_seqs {}", options.decode, *s.max_num_seqs);
+  if (options.context > *s.max_model_len) problems.add("--context", "{} is above max_model_len {}", options.context, *s.max_model_len);
+  if (options.prefill > *s.max_model_len) problems.add("--prefill", "{} is above max_model_len {}", options.prefill, *s.max_model_len);
+  if (options.decode + options.prefill > *s.max_num_batched_tokens)
+    problems.add("--prefill", "{} tokens in the step are above max_num_batched_tokens {}", options.decode + options.prefill,
+                 *s.max_num_batched_tokens);
+  problems.raise_if_any();
+}
+
+cost::Explanation explained(const cost::StepModel& model, const Shape& s) {
+  cost::StepShape shape;
+  shape.decode_requests = s.decode;
+  shape.decode_context = std::int64_t{s.decode} * s.context;
+  const std::int32_t window = model.input().architecture.attention.window;
+  shape.decode_context_windowed = std::int64_t{s.decode} * (window > 0 ? std::min(s.context, window) : s.context);
+  shape.sampled_rows = s.decode + (s.prefill > 0 ? 1 : 0);
+  std::vector<std::pair<std::int32_t, std::int32_t>> chunks;
+  if (s.prefill > 0) chunks.emplace_back(0, s.prefill);
+  return cost::explain(model, shape, chunks);
+}
+
+std::string text_of(const Shape& shape, const cost::Explanation& e) {
+  report::Table table({{"operator", report::Align::Left, 12}, {"launches"}, {"time us"}, {"share"}, {"limit", report::Align::Left},
+                       {"GFLOP"}, {"MB"}, {"origin", report::Align::Left}});
+  for (const cost::ExplainRow& row : e.rows)
+    table.row({row.name, report::figure(row.launches), report::figure(row.seconds * 1e6), report::percent(row.share),
+               std::string(cost::name(row.limit)), report::figure(row.flops / 1e9), report::figure(row.bytes / 1e6),
+               fmt::format("{}{}", row.origin, row.extrapolated ? " (extrapolated)" : "")});
+  const cost::StepTime& t = e.time;
+  return fmt::format("{}: {}\n  compute {}, memory {}, network {}, host and launches {}\n\n{}", title(shape), core::to_text(t.total),
+                     core::to_text(t.compute), core::to_text(t.memory), core::to_text(t.network), core::to_text(t.host), table.text());
+}
+
+void write_json(config::JsonWriter& out, const Shape& shape, const cost::Explanation& e) {
+  out.begin_object();
+  out.value("decode", shape.decode);
+  out.value("context", shape.context);
+  out.value("prefill", shape.prefill);
+  out.value("step_us", core::to_seconds(e.time.total) * 1e6);
+  out.value("compute_us", core::to_seconds(e.time.compute) * 1e6);
+  out.value("memory_us", core::to_seconds(e.time.memory) * 1e6);
+  out.value("network_us", core::to_seconds(e.time.network) * 1e6);
+  out.value("host_us", core::to_seconds(e.time.host) * 1e6);
+  out.begin_array("operators");
+  for (const cost::ExplainRow& row : e.rows) {
+    out.begin_object();
+    out.value("name", row.name);
+    out.value("launches", row.launches);
+    out.value("us", row.seconds * 1e6);
+    out.value("share", row.share);
+    out.value("limit", cost::name(row.limit));
+    out.value("flops", row.flops);
+    out.value("bytes", row.bytes);
+    out.value("origin", row.origin);
+    out.value("extrapolated", row.extrapolated);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+}
+
+}  // namespace
+
+int explain(const ExplainOptions& options) {
+  const scenario::Resolved r = scenario::resolve({options.common.scenario, options.common.sets, options.common.seed});
+  if (r.scenario.cost.fixed) throw core::InputError("cost/fixed", "the scenario replaces the cost model by fixed times; nothing to explain");
+  const engine::Settings& settings = r.scenario.pools[0].engine;
+  check_shape(options, settings);
+  std::vector<std::string> warnings;
+  const cost::StepModel model = scenario::step_model(r, 0, warnings);
+  for (const std::string& warning : warnings) warn(fmt::format("warning: {}", warning));
+  std::string text = fmt::format("{} on {}, tensor {}\n", r.model.name, r.gpu.name, r.scenario.pools[0].parallel.tensor);
+  config::JsonWriter json;
+  json.begin_object();
+  json.begin_array("steps");
+  for (const Shape& shape : shapes_of(options, settings, scenario::mean_request_tokens(r.scenario.workload))) {
+    const cost::Explanation e = explained(model, shape);
+    text += fmt::format("\n{}", text_of(shape, e));
+    write_json(json, shape, e);
+  }
+  json.end_array();
+  json.end_object();
+  print(options.common.json ? json.text() : text);
+  return exit_done;
+}
+
+}  // namespace servecast::cli

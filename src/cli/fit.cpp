@@ -1,0 +1,120 @@
+// `fit`: the memory verdict of every pool, without simulating.
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "config/json_text.hpp"
+#include "core/units.hpp"
+#include "report/figures.hpp"
+#include "report/output_folder.hpp"
+#include "report/table.hpp"
+#include "scenario/build.hpp"
+
+#include <fmt/format.h>
+
+namespace servecast::cli {
+
+namespace {
+
+using core::bytes_text;
+using core::count_text;
+
+std::string memory_table(const scenario::FitReport& f) {
+  report::Table table({{"memory of one GPU", report::Align::Left, 30}, {"bytes"}});
+  const auto part = [&table](std::string_view name, double bytes) {
+    if (bytes != 0) table.row({std::string(name), bytes_text(bytes)});
+  };
+  part("budget of the engine", f.capacity.requested);
+  part("weights", f.capacity.weights);
+  part("  attention", static_cast<double>(f.weights.attention));
+  part("  MLP and shared experts", static_cast<double>(f.weights.mlp));
+  part("  routed experts", static_cast<double>(f.weights.experts));
+  part("  router and norms", static_cast<double>(f.weights.router + f.weights.norms));
+  part("  embedding and LM head", static_cast<double>(f.weights.embedding + f.weights.lm_head));
+  part("  tables and encoders", f.table_bytes + f.tower_bytes);
+  part("activation peak", f.capacity.activation_peak);
+  part("runtime and communicators", f.capacity.non_torch);
+  part("CUDA graphs", f.capacity.graphs);
+  part("left for the KV cache", f.capacity.kv_bytes);
+  return table.text();
+}
+
+std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
+  report::Table table({{"KV cache of one replica", report::Align::Left, 30}, {""}});
+  table.row({"blocks", count_text(f.capacity.blocks)});
+  table.row({"tokens per block", count_text(f.kv.block_size)});
+  table.row({"tokens", count_text(f.kv_tokens)});
+  table.row({fmt::format("requests of {} tokens", count_text(*f.settings.max_model_len)), count_text(f.longest_requests)});
+  if (mean_tokens > 0)
+    table.row({fmt::format("requests of {} tokens (mean)", count_text(static_cast<std::int64_t>(mean_tokens))), count_text(f.mean_requests)});
+  table.row({"max_num_seqs", count_text(*f.settings.max_num_seqs)});
+  return table.text();
+}
+
+std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
+  std::string text;
+  for (std::size_t i = 0; i < fits.pools.size(); ++i) {
+    const scenario::FitReport& f = fits.pools[i];
+    const scenario::Pool& pool = r.scenario.pools[i];
+    text += fmt::format("{}: {} on {} x {} ({} replicas), stack {}\n\n", f.fits ? "fits" : "does not fit", r.model.name,
+                        pool.parallel.gpus(), r.gpu.name, pool.replicas, r.pools[i].stack.name);
+    text += memory_table(f);
+    if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));
+  }
+  if (!fits.problem.empty())
+    for (const std::string& line : report::wrap(fits.problem, report::terminal_width)) text += (line == fits.problem ? "\n" : "") + line + "\n";
+  return text;
+}
+
+void write_pool(config::JsonWriter& out, const scenario::Resolved& r, std::size_t i, const scenario::FitReport& f) {
+  out.begin_object();
+  out.value("pool", r.scenario.pools[i].name);
+  out.value("fits", f.fits);
+  if (!f.fits) out.value("reason", f.reason);
+  out.begin_object("memory");
+  out.value("budget_bytes", f.capacity.requested);
+  out.value("weights_bytes", f.capacity.weights);
+  out.value("activation_peak_bytes", f.capacity.activation_peak);
+  out.value("runtime_bytes", f.capacity.non_torch);
+  out.value("graphs_bytes", f.capacity.graphs);
+  out.value("kv_bytes", f.capacity.kv_bytes);
+  out.end_object();
+  out.begin_object("kv_cache");
+  out.value("bytes_per_token", f.kv.bytes_per_token);
+  out.value("block_size", f.kv.block_size);
+  out.value("blocks", f.capacity.blocks);
+  out.value("usable_blocks", f.capacity.usable_blocks);
+  out.value("tokens", f.kv_tokens);
+  out.value("requests_of_max_model_len", f.longest_requests);
+  out.value("requests_of_mean_length", f.mean_requests);
+  out.end_object();
+  out.end_object();
+}
+
+std::string json_of(const scenario::Resolved& r, const scenario::Fits& fits) {
+  config::JsonWriter out;
+  out.begin_object();
+  out.value("fits", fits.problem.empty());
+  if (!fits.problem.empty()) out.value("problem", fits.problem);
+  out.begin_array("pools");
+  for (std::size_t i = 0; i < fits.pools.size(); ++i) write_pool(out, r, i, fits.pools[i]);
+  out.end_array();
+  out.end_object();
+  return out.text();
+}
+
+}  // namespace
+
+int fit(const Common& options) {
+  const scenario::Resolved r = scenario::resolve({options.scenario, options.sets, options.seed});
+  const scenario::Fits fits = scenario::fit_all(r);
+  const std::string json = json_of(r, fits);
+  if (!options.out.empty()) {
+    report::OutputFolder folder(options.out);
+    folder.write("resolved.json", scenario::resolved_json(r));
+    folder.write("fit.json", json);
+    folder.commit();
+  }
+  print(options.json ? json : text_of(r, fits));
+  return fits.problem.empty() ? exit_done : exit_infeasible;
+}
+
+}  // namespace servecast::cli

@@ -1,0 +1,139 @@
+// `import hf-config` and `import trace`.
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "config/closest.hpp"
+#include "config/json_text.hpp"
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "model/hf_config.hpp"
+#include "model/model_file.hpp"
+#include "workload/trace_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace servecast::cli {
+
+namespace {
+
+std::string read_text(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw core::Error(fmt::format("cannot read {}: it is a directory", path));
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw core::Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Quantised checkpoints of NVIDIA's ModelOpt keep their formats in a file of their own beside config.json.
+std::string read_quantization(const std::string& config_path) {
+  const std::filesystem::path beside = std::filesystem::path(config_path).parent_path() / "hf_quant_config.json";
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(beside, ignored) ? read_text(beside.string()) : "";
+}
+
+workload::TraceFormat format_of(const std::string& name) {
+  using workload::trace_format_names;
+  if (name.empty()) return workload::TraceFormat::Auto;
+  for (std::size_t i = 0; i < trace_format_names.size(); ++i)
+    if (name == trace_format_names[i]) return static_cast<workload::TraceFormat>(i);
+  throw core::InputError("--format", fmt::format("unknown trace format \"{}\"{}", name, config::hint(name, trace_format_names)));
+}
+
+std::string_view format_name(workload::TraceFormat format) { return names_of(format)[static_cast<std::size_t>(format)]; }
+
+std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<22} {}\n", label, value); }
+
+std::string lengths_row(std::string_view label, const workload::LengthSummary& l) {
+  using core::count_text;
+  return fmt::format("  {:<14} {:>13} {:>9.1f} {:>8} {:>8} {:>8} {:>8}\n", label, count_text(l.total), l.mean,
+                     count_text(static_cast<std::int64_t>(l.p50)), count_text(static_cast<std::int64_t>(l.p90)),
+                     count_text(static_cast<std::int64_t>(l.p99)), count_text(l.max));
+}
+
+std::string count(std::uint64_t n) { return core::count_text(static_cast<std::int64_t>(n)); }
+
+std::string trace_text(const std::string& file, const workload::TraceSummary& s) {
+  using core::number_text;
+  std::string text = fmt::format("{} ({} format)\n\n", file, format_name(s.format));
+  text += row("rows", count(s.rows)) + row("requests", count(s.requests));
+  for (const auto& [reason, rows] : s.skipped) text += row("  skipped", fmt::format("{}: {}", count(rows), reason));
+  text += row("span", fmt::format("{} s", number_text(s.span_s))) +
+          row("mean rate", fmt::format("{} requests/s", number_text(s.mean_rate_per_s))) +
+          row("busiest minute", fmt::format("{} requests/s", number_text(s.peak_minute_requests_per_s))) +
+          row("CV of gaps", number_text(s.gap_cv));
+  text += fmt::format("\n  {:<14} {:>13} {:>9} {:>8} {:>8} {:>8} {:>8}\n", "tokens", "total", "mean", "p50", "p90", "p99", "max");
+  text += lengths_row("input", s.input) + lengths_row("output", s.output);
+  if (s.block_tokens > 0)
+    text += fmt::format("\n  prefix reuse of an infinite cache: {} of {} blocks of {} tokens ({})\n", count(s.prefix_hits),
+                        count(s.prefix_blocks), s.block_tokens,
+                        core::percent_text(s.prefix_blocks == 0 ? 0.0 : static_cast<double>(s.prefix_hits) / static_cast<double>(s.prefix_blocks)));
+  for (const std::string& note : s.notes) text += fmt::format("\n  note: {}\n", note);
+  return text;
+}
+
+void write_lengths(config::JsonWriter& out, std::string_view key, const workload::LengthSummary& l) {
+  out.begin_object(key);
+  out.value("total", l.total);
+  out.value("mean", l.mean);
+  out.value("p50", l.p50);
+  out.value("p90", l.p90);
+  out.value("p99", l.p99);
+  out.value("max", l.max);
+  out.end_object();
+}
+
+std::string trace_json(const workload::TraceSummary& s) {
+  config::JsonWriter out;
+  out.begin_object();
+  out.value("format", format_name(s.format));
+  out.value("rows", s.rows);
+  out.value("requests", s.requests);
+  out.begin_object("skipped");
+  for (const auto& [reason, rows] : s.skipped) out.value(reason, rows);
+  out.end_object();
+  out.value("span_s", s.span_s);
+  out.value("mean_rate_per_s", s.mean_rate_per_s);
+  out.value("peak_minute_requests_per_s", s.peak_minute_requests_per_s);
+  out.value("gap_cv", s.gap_cv);
+  write_lengths(out, "input_tokens", s.input);
+  write_lengths(out, "output_tokens", s.output);
+  out.begin_object("prefix");
+  out.value("block_tokens", s.block_tokens);
+  out.value("blocks", s.prefix_blocks);
+  out.value("hits", s.prefix_hits);
+  out.end_object();
+  out.begin_array("notes");
+  for (const std::string& note : s.notes) out.element(note);
+  out.end_array();
+  out.end_object();
+  return out.text();
+}
+
+}  // namespace
+
+int import_trace(const ImportOptions& options) {
+  const workload::TraceSummary summary = workload::summarise_trace(options.file, format_of(options.format));
+  print(options.json ? trace_json(summary) : trace_text(options.file, summary));
+  return exit_done;
+}
+
+int import_hf_config(const ImportOptions& options) {
+  const std::string text = read_text(options.file);
+  const std::string quantization = read_quantization(options.file);
+  core::Problems problems;
+  model::ImportResult result = model::import_hf_config({text, options.file, quantization}, problems);
+  problems.raise_if_any();
+  if (!options.name.empty()) result.architecture.name = options.name;
+  for (const std::string& note : result.notes) warn(fmt::format("note: {}", note));
+  deliver(options.out, model::model_file(result.architecture));
+  return exit_done;
+}
+
+}  // namespace servecast::cli

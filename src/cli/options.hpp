@@ -1,0 +1,54 @@
+// What the command line says, as plain structs: commands.cpp fills them, the verbs read them. No CLI library appears
+// here. Also the exit codes, the same for every verb.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace servecast::cli {
+
+enum ExitCode : int {
+  exit_done = 0,
+  exit_outside = 1,     // a file or a disk
+  exit_input = 2,       // usage or input
+  exit_infeasible = 3,  // does not fit, target unreachable
+  exit_failed = 4,      // a threshold failed
+  exit_no_data = 5,
+  exit_bug = 70,
+  exit_interrupted = 130
+};
+
+// Flags that every verb on a scenario takes.
+struct Common {
+  std::string scenario;           // path, or the name of a built-in scenario
+  std::vector<std::string> sets;  // "/json/pointer=value"
+  std::optional<std::uint32_t> seed;
+  bool json = false;
+  std::string out;                // folder for files, empty: none
+  int threads = 0;                // 0: as many as the machine has; results never depend on it
+};
+
+struct ExplainOptions {
+  Common common;
+  int decode = 0;    // sequences in decode; with prefill == 0 and decode == 0 a few typical shapes are shown
+  int context = 0;   // tokens in cache per decoding sequence
+  int prefill = 0;   // prompt tokens in the step
+};
+
+struct DescribeOptions {
+  std::string kind;
+  std::string name;
+  bool json = false;
+};
+
+struct ImportOptions {
+  std::string file;
+  std::string format;  // of a trace; empty: told by its first line
+  std::string name;    // of an imported model
+  std::string out;     // file to write instead of stdout
+  bool json = false;
+};
+
+}  // namespace servecast::cli

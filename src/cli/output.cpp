@@ -1,0 +1,52 @@
+#include "cli/output.hpp"
+
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace servecast::cli {
+
+namespace {
+
+constexpr std::size_t most_lines = 50;
+
+}  // namespace
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw core::Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
+void warn(std::string_view text) { fmt::print(stderr, "{}\n", text); }
+
+void print_problems(const std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < lines.size() && i < most_lines; ++i) warn(lines[i]);
+  if (lines.size() > most_lines) warn(fmt::format("and {} more", lines.size() - most_lines));
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  const std::string partial = path + ".partial";
+  std::FILE* file = std::fopen(partial.c_str(), "wb");
+  const auto fail = [&] { throw core::Error(fmt::format("cannot write {}: {}", path, std::strerror(errno))); };
+  if (file == nullptr) fail();
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !written || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    std::remove(partial.c_str());
+    errno = reason;
+    fail();
+  }
+}
+
+void deliver(const std::string& path, std::string_view text) {
+  if (path.empty())
+    print(text);
+  else
+    write_file(path, text);
+}
+
+}  // namespace servecast::cli

@@ -1,0 +1,37 @@
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace servecast::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds interval{100};
+constexpr int line_width = 72;
+
+}  // namespace
+
+Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1), last_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "\r{:{}}\r", "", line_width);
+}
+
+void Progress::show(std::uint64_t done, std::optional<std::uint64_t> total, double simulated_s) {
+  if (!terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < interval) return;
+  last_ = now;
+  shown_ = true;
+  std::string text = fmt::format("{} requests", done);
+  if (total && *total > 0)
+    text = fmt::format("{} of {} requests ({:.0f} %)", done, *total, 100.0 * static_cast<double>(done) / static_cast<double>(*total));
+  fmt::print(stderr, "\r{:{}}", fmt::format("{}, {:.0f} s simulated", text, simulated_s), line_width);
+  std::fflush(stderr);
+}
+
+}  // namespace servecast::cli

@@ -1,0 +1,18 @@
+// Whether a run met what its scenario demands: latency targets (slo) and thresholds on any number of the result.
+#pragma once
+
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
+
+#include <string>
+#include <vector>
+
+namespace servecast::cli {
+
+// One line for each latency target missed at the stated percentile. Requests that did not finish miss every target.
+std::vector<std::string> missed_targets(const scenario::Slo& slo, const scenario::RunOutcome& outcome);
+
+// One line for each threshold that fails. A metric that the result lacks throws core::InputError.
+std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds, const std::string& result_json);
+
+}  // namespace servecast::cli

@@ -1,0 +1,115 @@
+#include "cluster/cluster.hpp"
+
+#include "core/error.hpp"
+
+#include <utility>
+
+namespace servecast::cluster {
+
+using core::Rank;
+using core::Time;
+
+Cluster::Cluster(core::Simulation& simulation, workload::Source& source, Router& router, ArrivalObserver& observer,
+                 engine::Observer& engine_observer)
+    : simulation_(simulation), source_(source), router_(router), observer_(observer),
+      engine_observer_(engine_observer), arrival_(simulation) {}
+
+Cluster::~Cluster() = default;
+
+void Cluster::add_replica(const MakeReplica& make) {
+  auto lane = std::make_unique<Lane>(simulation_, static_cast<std::uint32_t>(lanes_.size()));
+  lane->replica = make(*this);
+  lanes_.push_back(std::move(lane));
+}
+
+void Cluster::start() {
+  SERVECAST_ENSURE(!lanes_.empty(), "a cluster without replicas");
+  arm_arrival();
+}
+
+void Cluster::arm_arrival() {
+  const Time next = source_.next_arrival();
+  if (next == arrival_.due()) return;
+  if (next == Time::never()) arrival_.disarm();
+  else arrival_.arm(next, Rank::Arrival, [this] { arrive(); });
+}
+
+// Takes every request of this instant in one event, in the source's order.
+void Cluster::arrive() {
+  while (source_.next_arrival() <= simulation_.now()) admit(source_.take());
+  arm_arrival();
+}
+
+void Cluster::admit(workload::Request&& request) {
+  ++arrived_;
+  loads_.clear();
+  if (router_.needs_loads()) {
+    for (const auto& lane : lanes_) loads_.push_back(lane->replica->load(0));
+  }
+  const RequestView view{request.id, request.prompt_tokens, request.session};
+  const std::size_t target = lanes_.size() == 1 ? 0 : router_.route(view, loads_, lanes_.size());
+  SERVECAST_ENSURE(target < lanes_.size(), "the router chose replica {} of {}", target, lanes_.size());
+  Lane& lane = *lanes_[target];
+  observer_.arrived(request, lane.index);
+  lane.replica->enqueue(request, 0);
+  if (!lane.replica->running()) {
+    decide(lane);
+    return;
+  }
+  const engine::Run run = lane.replica->cut(simulation_.now());
+  if (run.end != lane.completion.due()) {
+    lane.completion.arm(run.end, Rank::Completion, [this, &lane] { complete(lane); });
+  }
+}
+
+void Cluster::complete(Lane& lane) {
+  lane.replica->commit();
+  for (const workload::RequestId id : ended_) source_.ended(id, simulation_.now());
+  if (!ended_.empty() && source_.reacts()) arm_arrival();
+  ended_.clear();
+  decide(lane);
+}
+
+// Starts the replica at once if nothing else happens at this instant, else after everything that does.
+void Cluster::decide(Lane& lane) {
+  if (lane.decision_pending) return;
+  if (simulation_.next_time() > simulation_.now() && source_.next_arrival() > simulation_.now()) {
+    start(lane);
+    return;
+  }
+  lane.decision_pending = true;
+  simulation_.at(simulation_.now(), Rank::Decision, [this, &lane] {
+    lane.decision_pending = false;
+    start(lane);
+  });
+}
+
+void Cluster::start(Lane& lane) {
+  if (lane.replica->running() || !lane.replica->has_work()) return;
+  // Only a lone replica knows that the next arrival is its own; others are cut when one comes.
+  const Time horizon = lanes_.size() == 1 ? source_.next_arrival() : Time::never();
+  const engine::Run run = lane.replica->advance(simulation_.now(), horizon, cost::LinkOffer{});
+  if (run.steps == 0) return;
+  lane.completion.arm(run.end, Rank::Completion, [this, &lane] { complete(lane); });
+}
+
+void Cluster::finished(workload::RequestId id, Time at, std::int32_t output_tokens) {
+  ++finished_;
+  ended_.push_back(id);
+  engine_observer_.finished(id, at, output_tokens);
+}
+
+bool Cluster::drained() {
+  if (source_.next_arrival() != Time::never()) return false;
+  for (const auto& lane : lanes_) {
+    if (lane->replica->has_work() || lane->replica->running()) return false;
+  }
+  return true;
+}
+
+void Cluster::check_liveness() {
+  SERVECAST_ENSURE(drained() && arrived_ == finished_, "{} of {} requests are unfinished and nothing will wake them",
+                   arrived_ - finished_, arrived_);
+}
+
+}  // namespace servecast::cluster

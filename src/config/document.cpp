@@ -1,0 +1,200 @@
+#include "config/document.hpp"
+
+#include "config/content.hpp"
+#include "config/parse.hpp"
+#include "config/pointer.hpp"
+#include "config/utf8.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <vector>
+
+namespace servecast::config {
+
+namespace {
+
+using nlohmann::json;
+using Content = Document::Content;
+namespace fs = std::filesystem;
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+[[noreturn]] void cannot_read(const fs::path& path, const std::string& why) {
+  throw core::Error(fmt::format("cannot read {}: {}", printable(path.string(), 300), why));
+}
+
+// Bounded even for files without an end.
+std::string file_text(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) cannot_read(path, "it is a directory");
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  if (!file) cannot_read(path, std::generic_category().message(errno));
+  std::string text;
+  std::vector<char> chunk(1 << 16);
+  while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+    text.append(chunk.data(), n);
+    if (text.size() > Document::max_bytes) {
+      throw core::InputError(path.string(),
+                             fmt::format("the document is larger than the limit of {} MiB", Document::max_bytes >> 20));
+    }
+  }
+  if (std::ferror(file.get()) != 0) cannot_read(path, std::generic_category().message(errno));
+  return text;
+}
+
+json parsed_object(std::string_view text, const std::string& source) {
+  core::Problems problems;
+  json root;
+  if (text.size() > Document::max_bytes) {
+    problems.add(source, "the document is larger than the limit of {} MiB", Document::max_bytes >> 20);
+  } else if (parse(text, source, root, problems) && !root.is_object()) {
+    problems.add(source, "expected a JSON object, found {}", root.type_name());
+  }
+  problems.raise_if_any();
+  if (const auto schema = root.find("$schema"); schema != root.end() && schema->is_string()) root.erase(schema);
+  return root;
+}
+
+// RFC 7386, recording the origin of every subtree that the patch brings. Depth is bounded by the parser.
+void merge(Content& content, json& target, const json& patch, const std::string& pointer, const std::string& origin) {
+  if (!patch.is_object()) {
+    target = patch;
+    content.claim(pointer, origin);
+    return;
+  }
+  if (!target.is_object()) {
+    target = json::object();
+    content.claim(pointer, origin);
+  }
+  for (const auto& [key, value] : patch.items()) {
+    if (value.is_null()) {
+      target.erase(key);
+    } else {
+      merge(content, target[key], value, child(pointer, key), origin);
+    }
+  }
+}
+
+void load_into(Content& content, const fs::path& path, std::vector<fs::path>& chain) {
+  const std::string source = path.string();
+  std::error_code ignored;
+  const fs::path canonical = fs::weakly_canonical(path, ignored);
+  const std::string place = source + ":/extends";
+  if (std::find(chain.begin(), chain.end(), canonical) != chain.end()) {
+    throw core::InputError(source, "the document extends itself, directly or through others");
+  }
+  if (chain.size() > static_cast<std::size_t>(Document::max_extends)) {
+    throw core::InputError(place, fmt::format("more than {} documents extend each other", Document::max_extends));
+  }
+  chain.push_back(canonical);
+
+  json own = parsed_object(file_text(path), source);
+  const auto extends = own.find("extends");
+  if (extends == own.end()) {
+    *content.root = std::move(own);
+    content.origins = {{"", source + ":"}};
+    return;
+  }
+  if (!extends->is_string() || extends->get_ref<const std::string&>().empty()) {
+    throw core::InputError(place, "expected the path of a document, relative to this one");
+  }
+  const fs::path base = (path.parent_path() / extends->get<std::string>()).lexically_normal();
+  own.erase(extends);
+  try {
+    load_into(content, base, chain);
+  } catch (const core::Error& e) {
+    throw core::Error(fmt::format("{} (extended by {})", e.what(), printable(source, 300)));
+  }
+  merge(content, *content.root, own, "", source + ":");
+}
+
+// The value a pointer names, or null.
+const json* find(const json& root, std::string_view pointer) {
+  const std::optional<std::vector<std::string>> keys = keys_of(pointer);
+  if (!keys) return nullptr;
+  const json* node = &root;
+  for (const std::string& key : *keys) {
+    if (node->is_object() && node->contains(key)) {
+      node = &(*node)[key];
+    } else if (const auto index = index_of(key); node->is_array() && index && *index < node->size()) {
+      node = &(*node)[*index];
+    } else {
+      return nullptr;
+    }
+  }
+  return node;
+}
+
+}  // namespace
+
+Document::Content::Content() : root(std::make_unique<json>()) {}
+Document::Content::Content(const Content& other) : root(std::make_unique<json>(*other.root)), origins(other.origins) {}
+Document::Content::~Content() = default;
+
+void Document::Content::claim(const std::string& pointer, const std::string& origin) {
+  const std::string inside = pointer + "/";
+  auto below = origins.lower_bound(inside);
+  while (below != origins.end() && below->first.starts_with(inside)) below = origins.erase(below);
+  origins[pointer] = origin;
+}
+
+Document::Document(std::unique_ptr<Content> content) : content_(std::move(content)) {}
+Document::Document(const Document& other) : content_(std::make_unique<Content>(*other.content_)) {}
+Document::Document(Document&& other) noexcept = default;
+Document& Document::operator=(Document other) noexcept {
+  content_.swap(other.content_);
+  return *this;
+}
+Document::~Document() = default;
+
+Document Document::load(const fs::path& path) {
+  auto content = std::make_unique<Content>();
+  std::vector<fs::path> chain;
+  load_into(*content, path, chain);
+  return Document(std::move(content));
+}
+
+Document Document::from_text(std::string_view text, std::string place) {
+  auto content = std::make_unique<Content>();
+  *content->root = parsed_object(text, place);
+  if (content->root->contains("extends")) {
+    throw core::InputError(place + ":/extends", "only a document in a file can extend another");
+  }
+  content->origins = {{"", place + ":"}};
+  return Document(std::move(content));
+}
+
+Document Document::from_inline(const Reference& reference) {
+  Document document = from_text(reference.inline_json, reference.place);
+  document.content_->origins = {{"", reference.place}};
+  return document;
+}
+
+bool Document::contains(std::string_view pointer) const { return find(*content_->root, pointer) != nullptr; }
+
+std::optional<double> Document::number(std::string_view pointer) const {
+  const json* node = find(*content_->root, pointer);
+  if (node == nullptr || !node->is_number()) return std::nullopt;
+  return node->get<double>();
+}
+
+std::string Document::place(std::string_view pointer) const {
+  std::string prefix(pointer);
+  auto origin = content_->origins.find(prefix);
+  while (origin == content_->origins.end()) {
+    prefix.erase(prefix.rfind('/'));
+    origin = content_->origins.find(prefix);
+  }
+  const bool whole_file = pointer.empty() && origin->second.ends_with(':');
+  return origin->second + (whole_file ? "/" : printable(pointer, 400));
+}
+
+std::string Document::text() const { return content_->root->dump(); }
+
+}  // namespace servecast::config

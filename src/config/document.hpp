@@ -1,0 +1,57 @@
+// A JSON document as the user means it: its file merged over the files it extends (RFC 7386), with --set overrides
+// applied, and for every value the place it came from. Comments are allowed; a root key "$schema" is for editors and
+// ignored. Refuses duplicate keys, bad UTF-8, nesting beyond 64 and more than 64 MiB. Knows no schema: see json_reader.
+#pragma once
+
+#include "config/fields.hpp"
+#include "core/error.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace servecast::config {
+
+class Document {
+ public:
+  static constexpr std::size_t max_depth = 64;
+  static constexpr std::size_t max_bytes = std::size_t{64} << 20;
+  static constexpr int max_extends = 16;
+
+  // Throws core::Error if a file cannot be read, core::InputError with every problem if it is malformed.
+  static Document load(const std::filesystem::path& path);
+  // place names the text in messages, as a file name would. Such a document cannot extend another.
+  static Document from_text(std::string_view text, std::string place);
+  // The object of a Reference given inline; its problems are placed inside the referring document.
+  static Document from_inline(const Reference& reference);
+
+  Document(const Document& other);
+  Document(Document&& other) noexcept;
+  Document& operator=(Document other) noexcept;
+  ~Document();
+
+  // assignment: "/json/pointer=value", value JSON or a bare string. Later assignments win. Objects on the way are
+  // created, list elements must exist; whether a key is known and null allowed is for the reader to say.
+  void set(std::string_view assignment, core::Problems& problems);
+
+  bool contains(std::string_view pointer) const;
+  // The number at pointer; none if there is none or something else.
+  std::optional<double> number(std::string_view pointer) const;
+  // Where a value (or an absent key) belongs, for messages: "file:/pointer" or "--set /pointer".
+  std::string place(std::string_view pointer) const;
+  // The merged document as compact JSON with sorted keys: equal documents give equal text.
+  std::string text() const;
+
+  struct Content;  // for the .cpp files of this layer, see content.hpp
+  const Content& content() const { return *content_; }
+
+ private:
+  explicit Document(std::unique_ptr<Content> content);
+
+  std::unique_ptr<Content> content_;
+};
+
+}  // namespace servecast::config

@@ -1,0 +1,76 @@
+// The step model compiled into flat integer tables, so that a step costs nanoseconds: one row by token count for steps
+// with and without prefill, one by sampled rows, decode attention by (decoders, context), prefill attention in closed
+// form. Integer picoseconds throughout; totals are non-decreasing in tokens, rows and context.
+#pragma once
+
+#include "cost/decode_table.hpp"
+#include "cost/roofline.hpp"
+#include "cost/step_cost.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace servecast::cost {
+
+class CompiledCost final : public StepCost {
+ public:
+  explicit CompiledCost(const StepModel& model);
+
+  core::Duration chunk(std::int32_t from, std::int32_t to) const override;
+  StepTime step(const StepShape& shape) const override;
+  StepTime step(const StepShape& shape, const LinkOffer& offer) const override;
+  std::int32_t needs_window() const override { return window_; }
+
+  std::size_t table_bytes() const;
+
+ private:
+  // One row of a table, picoseconds and bytes. network holds latency and nominal bandwidth together.
+  struct Row {
+    std::int64_t compute = 0;
+    std::int64_t memory = 0;
+    std::int64_t network = 0;
+    std::int64_t host = 0;
+    std::int64_t bandwidth = 0;
+    std::int64_t bytes = 0;
+    std::int64_t total() const { return compute + memory + network + host; }
+  };
+  // A line of a chunk's roofline in 2^-fraction_bits ps.
+  static constexpr int fraction_bits = 20;
+  struct Line {
+    std::int64_t per_pair = 0;
+    std::int64_t per_query = 0;
+    std::int64_t per_key = 0;
+    std::int64_t at(const ChunkWork& w) const;
+  };
+  struct Form {
+    Line compute;
+    Line memory;
+  };
+  struct Class {
+    Window window = Window::None;
+    std::int32_t size = 0;
+    std::size_t first = 0;  // forms [first, last); none: no such layers
+    std::size_t last = 0;
+  };
+  static Row rounded(const Parts& p);
+  static std::vector<Row> tabulate(std::int32_t most, const std::vector<Row>* floor,
+                                   const std::function<Parts(std::int32_t)>& f);
+  static Line fixed_point(const ChunkLine& line, double factor);
+  void compile_chunks(const StepModel& model);
+  StepTime gpu_part(const StepShape& shape, std::int64_t& bandwidth) const;
+  void finish(const StepShape& shape, StepTime& t) const;
+
+  std::array<std::vector<Row>, 2> tokens_;  // [mixed]
+  std::array<std::vector<Row>, 2> rows_;
+  std::array<DecodeTable, 2> decode_;     // whole context, windowed
+  std::array<std::int64_t, 2> factor_{};  // [mixed], of decode attention, fixed point
+  std::array<Class, 2> classes_;
+  std::vector<Form> forms_;
+  HostTime host_;
+  std::int32_t window_ = 0;
+};
+
+}  // namespace servecast::cost

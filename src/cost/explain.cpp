@@ -1,0 +1,90 @@
+#include "cost/explain.hpp"
+
+#include <array>
+
+namespace servecast::cost {
+namespace {
+
+constexpr std::string_view datasheet = "datasheet";
+constexpr std::string_view constant = "constant";
+
+Resource limit_of(const OperatorTime& t) {
+  const double network = t.latency_s + t.bandwidth_s;
+  if (network > 0) return Resource::Network;
+  if (t.floor_s > t.roofline_s()) return Resource::Launch;
+  return t.compute_s > t.memory_s ? Resource::Compute : Resource::Memory;
+}
+
+void add(std::vector<ExplainRow>& rows, const std::vector<TimedOperator>& times, double factor) {
+  for (const TimedOperator& x : times) {
+    const bool collective = x.op->kind == Kind::AllReduce || x.op->kind == Kind::AllGather;
+    rows.push_back({std::string(x.op->name), x.op->count, factor * x.time.total_s(), 0, limit_of(x.time), x.time.flops,
+                    collective ? x.time.bytes_sent : x.time.bytes, datasheet, false});
+  }
+}
+
+void add_decode(std::vector<ExplainRow>& rows, const StepModel& m, const StepShape& s, bool mixed) {
+  if (s.decode_requests == 0) return;
+  constexpr std::array<std::string_view, 2> names = {"decode attention", "decode attention, windowed"};
+  for (int c = 0; c < 2; ++c) {
+    if (m.attention().decode[static_cast<std::size_t>(c)].empty()) continue;
+    const std::int64_t context = c == 0 ? s.decode_context : s.decode_context_windowed;
+    const Rooflines r = m.decode(c, s.decode_requests, static_cast<double>(context), mixed);
+    rows.push_back({std::string(names[static_cast<std::size_t>(c)]), 0, r.seconds(), 0,
+                    r.compute_s > r.memory_s ? Resource::Compute : Resource::Memory, r.flops, r.bytes, datasheet,
+                    false});
+  }
+}
+
+void add_prefill(std::vector<ExplainRow>& rows, const StepModel& m,
+                 const std::vector<std::pair<std::int32_t, std::int32_t>>& chunks) {
+  if (chunks.empty()) return;
+  ExplainRow row = {"prefill attention", 0, 0, 0, Resource::Compute, 0, 0, datasheet, false};
+  for (const auto& [from, to] : chunks) {
+    row.seconds += m.chunk_s(from, to);
+    for (const ChunkClass& c : m.attention().prefill) {
+      if (c.forms.empty()) continue;
+      const ChunkWork w = chunk_work(from, to, c.window, c.size);
+      row.flops += c.forms.front().flops.at(w);
+      row.bytes += c.forms.front().bytes.at(w);
+    }
+  }
+  rows.push_back(row);
+}
+
+}  // namespace
+
+std::string_view name(Resource r) {
+  constexpr std::array<std::string_view, 5> names = {"compute", "memory", "network", "launch", "host"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+Explanation explain(const StepModel& model, StepShape shape,
+                    const std::vector<std::pair<std::int32_t, std::int32_t>>& chunks) {
+  shape.prefill_tokens = 0;
+  shape.prefill_requests = static_cast<std::int32_t>(chunks.size());
+  shape.prefill_attention = {};
+  for (const auto& [from, to] : chunks) {
+    shape.prefill_tokens += to - from;
+    shape.prefill_attention += core::seconds(model.chunk_s(from, to));
+  }
+  const bool mixed = shape.prefill_tokens > 0;
+  const std::int32_t tokens = shape.decode_requests + shape.prefill_tokens;
+  Explanation e;
+  e.time = model.step(shape);
+  add(e.rows, model.token_times(tokens), model.factor(mixed));
+  const double launch = model.factor(mixed) * model.attention_launch_s(mixed);
+  e.rows.push_back(
+      {"attention launches", model.attention().kernels, launch, 0, Resource::Launch, 0, 0, datasheet, false});
+  add_decode(e.rows, model, shape, mixed);
+  add_prefill(e.rows, model, chunks);
+  add(e.rows, model.row_times(shape.sampled_rows), model.factor(mixed));
+  double gpu = 0;
+  for (const ExplainRow& r : e.rows) gpu += r.seconds;
+  const double total = core::to_seconds(e.time.total);
+  e.rows.push_back({"host, not hidden", 1, total > gpu ? total - gpu : 0, 0, Resource::Host, 0, 0, constant, false});
+  for (ExplainRow& r : e.rows) r.share = total > 0 ? r.seconds / total : 0;
+  return e;
+}
+
+}  // namespace servecast::cost

@@ -1,0 +1,34 @@
+#include "cost/fixed.hpp"
+
+#include "config/fields.hpp"
+
+namespace servecast::cost {
+
+void describe(config::Fields& f, FixedConfig& c) {
+  constexpr config::Range us = config::closed(0, 1e9);
+  f.field("step_us", c.step_us, us, "every step");
+  f.field("prefill_token_us", c.prefill_token_us, us, "every prefill token");
+  f.field("decode_request_us", c.decode_request_us, us, "every decoding sequence");
+  f.field("context_token_us", c.context_token_us, us, "every KV token read by decoding sequences");
+}
+
+FixedCost::FixedCost(const FixedConfig& config)
+    : step_(core::microseconds(config.step_us)),
+      prefill_token_(core::microseconds(config.prefill_token_us)),
+      decode_request_(core::microseconds(config.decode_request_us)),
+      context_token_(core::microseconds(config.context_token_us)) {}
+
+core::Duration FixedCost::chunk(std::int32_t, std::int32_t) const { return {}; }
+
+StepTime FixedCost::step(const StepShape& shape) const {
+  StepTime t;
+  t.host = step_;
+  t.compute = prefill_token_ * shape.prefill_tokens + decode_request_ * shape.decode_requests + shape.prefill_attention;
+  t.memory = context_token_ * shape.decode_context;
+  t.total = t.host + t.compute + t.memory;
+  return t;
+}
+
+StepTime FixedCost::step(const StepShape& shape, const LinkOffer&) const { return step(shape); }
+
+}  // namespace servecast::cost

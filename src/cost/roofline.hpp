@@ -1,0 +1,96 @@
+// The step model in seconds: operator by operator, exact, uncompiled. It is what explain prints and what compiled.hpp
+// turns into tables; a measured kernel table replaces the time of an operator behind the same functions. A step is
+//   tokens(n) + rows(r) + decode attention(D, S) + prefill attention(chunks) + host,
+// where steps with prefill tokens ("mixed") run without full CUDA graphs.
+#pragma once
+
+#include "core/error.hpp"
+#include "cost/attention.hpp"
+#include "cost/graphs.hpp"
+#include "cost/host.hpp"
+#include "cost/operators.hpp"
+#include "cost/parallel.hpp"
+#include "cost/rate.hpp"
+#include "cost/step_cost.hpp"
+#include "fabric/profile.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace servecast::cost {
+
+// References must outlive the model (not what is compiled from it). Requires: check_step_model() found nothing.
+struct StepModelInput {
+  const model::Architecture& architecture;
+  const hardware::Gpu& gpu;
+  fabric::ScaleUp fabric;  // of the node; the GPU's own scale_up_gb_s, where known, replaces its nominal bandwidth
+  Precision precision{};
+  Parallel parallel{};
+  std::int32_t max_num_batched_tokens = 8192;
+  std::int32_t max_num_seqs = 256;
+  std::int32_t max_model_len = 16384;
+  bool cuda_graphs = true;
+  bool async_scheduling = true;
+  HostConstants host{};
+  Efficiency efficiency{};
+};
+
+// Everything that can be wrong with an input. warnings: approximations by name, to be shown with results.
+void check_step_model(const StepModelInput& in, core::Problems& problems, const std::string& place,
+                      std::vector<std::string>& warnings);
+
+// Seconds of one part of a step, by the resource that bounds each operator.
+struct Parts {
+  double compute_s = 0;
+  double memory_s = 0;
+  double latency_s = 0;    // of collectives
+  double bandwidth_s = 0;  // of collectives, at nominal links
+  double host_s = 0;       // launch floors
+  double bytes_sent = 0;   // over the scale-up link, per GPU
+
+  double total_s() const { return compute_s + memory_s + latency_s + bandwidth_s + host_s; }
+};
+
+struct TimedOperator {
+  const Operator* op = nullptr;
+  OperatorTime time;
+};
+
+class StepModel {
+ public:
+  explicit StepModel(const StepModelInput& in);
+
+  // Everything that depends on the number of tokens alone, attention launches included; and on the sampled rows alone.
+  Parts tokens(std::int32_t n, bool mixed) const;
+  Parts rows(std::int32_t n, bool mixed) const;
+  // Decode attention of one class of layers; the latent absorption of MLA belongs to the whole-context class (0).
+  Rooflines decode(int layer_class, double decoders, double context, bool mixed) const;
+  // Attention of the prefill chunk [from, to), seconds.
+  double chunk_s(std::int32_t from, std::int32_t to) const;
+  // The whole step; sums of prefill attention come in through the shape.
+  StepTime step(const StepShape& shape, const LinkOffer& offer = {}) const;
+
+  // Operator by operator, before factor().
+  std::vector<TimedOperator> token_times(std::int32_t n) const;
+  std::vector<TimedOperator> row_times(std::int32_t n) const;
+
+  const StepModelInput& input() const { return in_; }
+  const AttentionModel& attention() const { return attention_; }
+  const HostTime& host() const { return host_; }
+  double factor(bool mixed) const { return mixed ? in_.host.prefill_factor : 1.0; }
+  // Launches of the attention kernels, in a step with or without prefill tokens, before factor().
+  double attention_launch_s(bool mixed) const;
+  Padded padded(std::int32_t n) const { return pad(graph_sizes_, n); }
+
+ private:
+  StepModelInput in_;
+  Device device_;
+  std::vector<Operator> token_operators_;
+  std::vector<Operator> row_operators_;
+  AttentionModel attention_;
+  HostTime host_;
+  std::vector<std::int32_t> graph_sizes_;
+};
+
+}  // namespace servecast::cost

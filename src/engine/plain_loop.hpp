@@ -1,0 +1,16 @@
+// The scheduler step by step and request by request, over a real block pool: the engine every other one must equal to
+// the bit, and the fallback where a policy or a cost needs per-request state (shared prefixes, attention windows,
+// several partial prefills). One step costs O(batch).
+#pragma once
+
+#include "cost/step_cost.hpp"
+#include "engine/config.hpp"
+#include "engine/replica.hpp"
+
+#include <memory>
+
+namespace servecast::engine {
+
+std::unique_ptr<Replica> make_plain_loop(const Config& config, const cost::StepCost& cost, Observer& observer);
+
+}  // namespace servecast::engine

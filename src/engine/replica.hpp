@@ -1,0 +1,84 @@
+// One serving replica: a scheduler, one block pool per data-parallel rank and one lane per pipeline stage. It owns no
+// clock, no workload and no network: the cluster supplies time, the replica returns a Run (steps whose ends are known),
+// and the cluster commits it at its end.
+//
+// Call order: enqueue()* -> advance(now) -> [ enqueue() + cut(t) ]* -> commit() at run.end -> advance ...
+// Cutting a run anywhere, or not at all, never changes what happens: only how many events it takes.
+// Deliberately absent: arrival processes, routing, KV transfer.
+#pragma once
+
+#include "core/time.hpp"
+#include "cost/step_cost.hpp"
+#include "workload/request.hpp"
+
+#include <cstdint>
+
+namespace servecast::engine {
+
+// A number of steps that will happen unless cut. steps == 0: nothing could be scheduled.
+struct Run {
+  core::Time begin;
+  core::Time end;
+  std::int32_t steps = 0;
+};
+
+// What a router may see of a replica. waiting and running are exact at every instant; block counts are those of the last
+// scheduled or committed step.
+struct Load {
+  std::int32_t waiting = 0;
+  std::int32_t running = 0;
+  std::int64_t blocks_used = 0;
+  std::int64_t blocks_cached = 0;  // unreferenced but holding reusable content
+  std::int64_t blocks_total = 0;
+};
+
+// Neutral observations, in simulated order. Order inside one step's end is unspecified.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void first_token(workload::RequestId id, core::Time at) = 0;
+  virtual void finished(workload::RequestId id, core::Time at, std::int32_t output_tokens) = 0;
+  virtual void preempted(workload::RequestId id, core::Time at) = 0;
+  virtual void prefix_lookup(workload::RequestId id, std::int32_t queried_tokens, std::int32_t hit_tokens, bool after_preemption) = 0;
+  // `weight` requests saw this gap between two of their tokens.
+  virtual void token_gap(core::Duration gap, std::int64_t weight) = 0;
+};
+
+// Sums over the life of a replica; conserved quantities are checked against them.
+struct Totals {
+  std::int64_t steps = 0;
+  std::int64_t prefill_tokens = 0;     // computed, recomputation included
+  std::int64_t decode_tokens = 0;      // output tokens made by decode steps
+  std::int64_t padded_tokens = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t wasted_slots = 0;       // decode slots spent on a request already stopped (asynchronous scheduling)
+  std::int64_t peak_blocks_used = 0;
+  core::Duration busy, compute, memory, network, host;
+  std::int64_t scale_up_bytes = 0;
+  // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
+  double block_time = 0;
+  double running_time = 0;
+  bool operator==(const Totals&) const = default;
+};
+
+class Replica {
+ public:
+  virtual ~Replica() = default;
+
+  // A request arrives in the waiting queue of data-parallel rank `rank`.
+  virtual void enqueue(const workload::Request& request, std::int32_t rank) = 0;
+  // Schedules at `now` and returns the run. Requires: no run in progress. horizon: the run need not reach past it.
+  // offer: what the links give the run's steps; the cluster cuts the run when that changes.
+  virtual Run advance(core::Time now, core::Time horizon, const cost::LinkOffer& offer) = 0;
+  // Something arrived at t inside the run in progress: ends it at the first step end >= t if that matters, and
+  // returns the run as it now stands.
+  virtual Run cut(core::Time t) = 0;
+  // Applies the run in progress and reports to the observer.
+  virtual void commit() = 0;
+  virtual bool running() const = 0;      // a run is in progress
+  virtual bool has_work() const = 0;     // some request is waiting or running
+  virtual Load load(std::int32_t rank) const = 0;
+  virtual const Totals& totals() const = 0;
+};
+
+}  // namespace servecast::engine

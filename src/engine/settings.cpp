@@ -1,0 +1,74 @@
+#include "engine/settings.hpp"
+
+#include "config/fields.hpp"
+
+namespace servecast::engine {
+namespace {
+
+using config::above;
+using config::closed;
+
+// Largest count of tokens or sequences an engine configuration may state; far above any real one, safe in int32.
+constexpr double most = 1 << 30;
+
+template <typename T>
+void take(std::optional<T>& base, const std::optional<T>& over) {
+  if (over) base = over;
+}
+
+void describe_scheduler(config::Fields& f, Settings& s) {
+  f.field("enable_prefix_caching", s.enable_prefix_caching, "reuse KV blocks of equal prompt prefixes");
+  f.field("enable_chunked_prefill", s.enable_chunked_prefill, "split prompts over steps and mix them with decodes");
+  f.field("scheduler_reserve_full_isl", s.scheduler_reserve_full_isl,
+          "admit a request only when its whole current sequence fits");
+  f.field("async_scheduling", s.async_scheduling, "schedule the next step while the GPU works on this one");
+  f.field("long_prefill_token_threshold", s.long_prefill_token_threshold, closed(0, most),
+          "most tokens of one prompt in a step; 0: no such limit");
+  f.field("watermark", s.watermark, {0, 1, false, true}, "share of blocks kept free at admission while something runs");
+}
+
+}  // namespace
+
+void describe(config::Fields& f, Settings& s) {
+  f.field("block_size", s.block_size, closed(1, 65536), "tokens per KV block");
+  f.field("max_num_seqs", s.max_num_seqs, closed(1, most), "most requests running at once");
+  f.field("max_num_batched_tokens", s.max_num_batched_tokens, closed(1, most), "token budget of a step");
+  f.field("max_model_len", s.max_model_len, closed(1, most),
+          "longest prompt and output together; absent: the model's own limit");
+  f.field("gpu_memory_utilization", s.gpu_memory_utilization, above(0, 1),
+          "share of GPU memory the engine may use, as the engine defines it");
+  describe_scheduler(f, s);
+  f.field("cuda_graphs", s.cuda_graphs, "replay decode steps as captured graphs; false: eager execution");
+  f.field("num_gpu_blocks_override", s.num_gpu_blocks_override, closed(1, 1e12),
+          "number of KV blocks, instead of what memory allows");
+  f.field("kv_cache_memory_gib", s.kv_cache_memory_gib, above(0, 1e6),
+          "memory of the KV cache per GPU in GiB, instead of what profiling leaves");
+  f.field("stop", s.stop, "how requests end: at their output length, foreseen, or at an end token, seen a step late");
+  f.field("loop", s.loop, "engine loop: automatic, or plain step by step; both give the same result");
+  if (!f.reading()) return;
+  if (s.num_gpu_blocks_override && s.kv_cache_memory_gib)
+    f.problem("num_gpu_blocks_override", "given together with kv_cache_memory_gib; keep one of them");
+}
+
+Settings merged(const Settings& base, const Settings& over) {
+  Settings out = base;
+  take(out.block_size, over.block_size);
+  take(out.max_num_seqs, over.max_num_seqs);
+  take(out.max_num_batched_tokens, over.max_num_batched_tokens);
+  take(out.max_model_len, over.max_model_len);
+  take(out.gpu_memory_utilization, over.gpu_memory_utilization);
+  take(out.enable_prefix_caching, over.enable_prefix_caching);
+  take(out.enable_chunked_prefill, over.enable_chunked_prefill);
+  take(out.scheduler_reserve_full_isl, over.scheduler_reserve_full_isl);
+  take(out.async_scheduling, over.async_scheduling);
+  take(out.cuda_graphs, over.cuda_graphs);
+  take(out.long_prefill_token_threshold, over.long_prefill_token_threshold);
+  take(out.watermark, over.watermark);
+  take(out.num_gpu_blocks_override, over.num_gpu_blocks_override);
+  take(out.kv_cache_memory_gib, over.kv_cache_memory_gib);
+  take(out.stop, over.stop);
+  take(out.loop, over.loop);
+  return out;
+}
+
+}  // namespace servecast::engine

@@ -1,0 +1,39 @@
+// Engine settings as a user or a stack file writes them: every one optional. A scenario's value wins over its stack's.
+#pragma once
+
+#include "engine/config.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace servecast::config {
+class Fields;
+}
+
+namespace servecast::engine {
+
+struct Settings {
+  std::optional<std::int32_t> block_size;
+  std::optional<std::int32_t> max_num_seqs;
+  std::optional<std::int32_t> max_num_batched_tokens;
+  std::optional<std::int32_t> max_model_len;
+  std::optional<double> gpu_memory_utilization;
+  std::optional<bool> enable_prefix_caching;
+  std::optional<bool> enable_chunked_prefill;
+  std::optional<bool> scheduler_reserve_full_isl;
+  std::optional<bool> async_scheduling;
+  std::optional<bool> cuda_graphs;                       // false: enforce_eager
+  std::optional<std::int32_t> long_prefill_token_threshold;
+  std::optional<double> watermark;
+  std::optional<std::int64_t> num_gpu_blocks_override;
+  std::optional<double> kv_cache_memory_gib;
+  std::optional<Stop> stop;
+  std::optional<Loop> loop;
+};
+
+void describe(config::Fields& f, Settings& s);
+
+// Values of `over` where given, else of `base`.
+Settings merged(const Settings& base, const Settings& over);
+
+}  // namespace servecast::engine

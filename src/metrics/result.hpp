@@ -1,0 +1,77 @@
+// The answer of a run as plain data: what result.json and the summary print. A part that a run does not have (a price,
+// targets, a timeline of energy) is absent rather than zero. Units are in the names; shares are 0 to 1.
+#pragma once
+
+#include "metrics/confidence.hpp"
+#include "metrics/cost.hpp"
+#include "metrics/energy.hpp"
+#include "metrics/latency.hpp"
+#include "metrics/throughput.hpp"
+#include "metrics/utilisation.hpp"
+#include "metrics/verdict.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace servecast::metrics {
+
+// Memory of one pool. Bytes are per GPU, blocks and tokens per replica (one data-parallel rank), counts over the pool.
+struct PoolMemory {
+  std::string pool;
+  std::int64_t replicas = 0;
+  std::int64_t gpus = 0;  // of the whole pool
+  double weights_bytes = 0;
+  double kv_bytes = 0;
+  double other_bytes = 0;  // activations, graphs, runtime
+  std::int64_t blocks = 0;
+  std::int32_t block_size = 0;  // tokens
+  std::int64_t kv_tokens = 0;
+  double peak_use = 0;  // of the blocks of the fullest replica
+  double mean_use = 0;  // over the life of the replicas
+  std::int64_t preemptions = 0;
+  std::optional<double> prefix_hit_rate;  // hit tokens / queried tokens; none without prefix caching
+};
+
+// Where the step times came from: shares of busy time by the kind of number that decided them.
+struct OriginShares {
+  double measured = 0, derived = 0, datasheet = 0, assumed = 0;
+  double extrapolated = 0;  // of the same time, outside a table's grid
+};
+
+struct InputHash {
+  std::string name;    // "scenario", "model" ...
+  std::string sha256;  // or another stated digest, hexadecimal
+};
+
+struct Result {
+  std::string scenario;  // name
+  Verdict verdict;
+  RequestCounts requests;
+  std::map<std::string, std::int64_t, std::less<>> rejections;  // by reason
+  std::optional<double> duration_s;
+  std::int64_t gpus = 0;
+  std::optional<Latency> latency;
+  std::optional<Throughput> throughput;
+  std::optional<Goodput> goodput;  // when targets are stated
+  Targets targets;
+  double target_percentile = 99;
+  std::vector<PoolMemory> memory;
+  std::optional<TimeShares> time;
+  std::optional<std::string> limiting_resource;
+  std::optional<EnergyUse> energy;
+  std::optional<TokenCost> cost;
+  std::optional<Confidence> confidence;
+  std::optional<OriginShares> origin;
+  std::int64_t steps = 0;  // engine steps simulated
+  std::vector<std::string> warnings;
+  std::uint64_t seed = 0;
+  std::string fingerprint;
+  std::string tool_version;
+  std::vector<InputHash> inputs;
+  bool partial = false;  // interrupted: everything covers the simulated part only
+};
+
+}  // namespace servecast::metrics

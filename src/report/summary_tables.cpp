@@ -1,0 +1,138 @@
+#include "report/summary_tables.hpp"
+
+#include "core/units.hpp"
+#include "metrics/result.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace servecast::report {
+
+namespace {
+
+constexpr std::size_t label_width = 16;
+
+std::vector<std::string> distribution_row(std::string label, const metrics::Distribution& d) {
+  if (d.count == 0) return {std::move(label), "-", "-", "-", "-", "-", "-"};
+  return {std::move(label), figure(d.mean), figure(d.p50), figure(d.p90), figure(d.p95), figure(d.p99), figure(d.max)};
+}
+
+// Label, value, remark.
+Table remarks(std::string title) {
+  return Table({{std::move(title), Align::Left, label_width}, {"", Align::Right, 10}, {"", Align::Left}});
+}
+
+}  // namespace
+
+std::string latency_table(const metrics::Result& result) {
+  if (!result.latency) return {};
+  const metrics::Latency& l = *result.latency;
+  Table table({{"Latency (ms)", Align::Left, label_width},
+               {"mean", Align::Right, 7},
+               {"p50", Align::Right, 7},
+               {"p90", Align::Right, 7},
+               {"p95", Align::Right, 7},
+               {"p99", Align::Right, 7},
+               {"max", Align::Right, 7}});
+  table.row(distribution_row("TTFT", l.ttft_ms));
+  table.row(distribution_row("TPOT", l.tpot_ms));
+  table.row(distribution_row("ITL", l.itl_ms));
+  table.row(distribution_row("E2E", l.e2e_ms));
+  return table.text();
+}
+
+std::string throughput_table(const metrics::Result& result) {
+  if (!result.throughput) return {};
+  const metrics::Throughput& t = *result.throughput;
+  Table table = remarks("Throughput");
+  table.row({"requests", figure(t.requests_per_s), "/s"});
+  table.row({"all tokens", figure(t.total_tokens_per_s), "/s, prompts included"});
+  if (t.tokens_per_s_per_user > 0) table.row({"per user", figure(t.tokens_per_s_per_user), "output tokens/s"});
+  return table.text();
+}
+
+std::string memory_table(const metrics::Result& result) {
+  if (result.memory.empty()) return {};
+  Table table({{"Memory", Align::Left, label_width},
+               {"weights", Align::Right},
+               {"KV cache", Align::Right},
+               {"tokens", Align::Right},
+               {"mean", Align::Right},
+               {"peak", Align::Right},
+               {"hits", Align::Right},
+               {"preempted", Align::Right}});
+  for (const metrics::PoolMemory& pool : result.memory) {
+    table.row({pool.pool, core::bytes_text(pool.weights_bytes), core::bytes_text(pool.kv_bytes),
+               core::count_text(pool.kv_tokens), fmt::format("{:.0f} %", pool.mean_use * 100),
+               fmt::format("{:.0f} %", pool.peak_use * 100),
+               pool.prefix_hit_rate ? fmt::format("{:.0f} %", *pool.prefix_hit_rate * 100) : "-",
+               core::count_text(pool.preemptions)});
+  }
+  return table.text() + "  bytes per GPU, tokens per replica\n";
+}
+
+std::string shares_table(const metrics::Result& result) {
+  if (!result.time) return {};
+  const metrics::TimeShares& t = *result.time;
+  Table table({{"Replica time", Align::Left, label_width},
+               {"compute", Align::Right, 9},
+               {"memory", Align::Right, 9},
+               {"network", Align::Right, 9},
+               {"host", Align::Right, 9},
+               {"idle", Align::Right, 9}});
+  table.row({"share", percent(t.compute), percent(t.memory), percent(t.network), percent(t.host), percent(t.idle)});
+  std::string text = table.text();
+  if (!result.origin) return text;
+  const metrics::OriginShares& o = *result.origin;
+  Table origin({{"Numbers behind", Align::Left, label_width},
+                {"measured", Align::Right, 9},
+                {"derived", Align::Right, 9},
+                {"datasheet", Align::Right, 9},
+                {"assumed", Align::Right, 9},
+                {"extrapolated", Align::Right, 9}});
+  origin.row({"step time", percent(o.measured), percent(o.derived), percent(o.datasheet), percent(o.assumed),
+              percent(o.extrapolated)});
+  return text + "\n" + origin.text();
+}
+
+std::string money_and_power_table(const metrics::Result& result) {
+  Table table = remarks(result.cost && result.energy ? "Cost and energy" : result.cost ? "Cost" : "Energy");
+  if (result.cost) {
+    const metrics::TokenCost& c = *result.cost;
+    table.row({"output", usd(c.usd_per_million_output_tokens), "per million tokens, all cost on them"});
+    table.row({"input", usd(c.usd_per_million_input_tokens), "per million tokens, all cost on them"});
+    table.row({"blended", usd(c.usd_per_million_blended_tokens), "per million prompt and output tokens"});
+  }
+  if (result.energy) {
+    const metrics::EnergyUse& e = *result.energy;
+    table.row({"energy", figure(e.joules_per_output_token), "J per output token"});
+    table.row({"power", figure(e.mean_w / 1e3), fmt::format("kW mean, {} kW peak", figure(e.peak_w / 1e3))});
+  }
+  return table.empty() ? std::string{} : table.text();
+}
+
+std::string confidence_lines(const metrics::Result& result) {
+  if (!result.confidence) return {};
+  const metrics::Confidence& c = *result.confidence;
+  Table table = remarks("Confidence (95 %)");
+  const auto row = [&](const char* label, const std::optional<double>& half_width) {
+    if (half_width) table.row({label, fmt::format("+- {}", figure(*half_width)), "ms on the mean"});
+  };
+  row("TTFT", c.ttft_ms);
+  row("TPOT", c.tpot_ms);
+  row("E2E", c.e2e_ms);
+  if (!c.ttft_ms) {
+    table.row({"means", "none", "too few requests for an interval"});
+  } else if (c.warmup_conclusive) {
+    table.row({"warm-up", core::count_text(c.warmup_dropped),
+               fmt::format("requests; then {} independent samples", figure(c.effective_samples))});
+  } else {
+    table.row({"warm-up", "unclear", "the run is too short to tell where it ends"});
+  }
+  return table.text();
+}
+
+}  // namespace servecast::report

@@ -1,0 +1,199 @@
+#include "scenario/build.hpp"
+
+#include "config/json_reader.hpp"
+#include "config/json_writer.hpp"
+#include "cost/parallel.hpp"
+#include "scenario/library.hpp"
+#include "scenario/remedy.hpp"
+#include "workload/lengths.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace servecast::scenario {
+
+namespace {
+
+using precision::Format;
+
+config::Document scenario_document(const Request& request, core::Problems& problems) {
+  const config::Reference reference{request.name, "", "servecast"};
+  std::optional<config::Document> document = load(Kind::Scenario, reference, problems);
+  problems.raise_if_any();
+  for (const std::string& assignment : request.sets) document->set(assignment, problems);
+  return std::move(*document);
+}
+
+// Reads what a reference means. A file's content replaces the reference, so that the resolved document stands alone.
+template <typename T>
+void read_reference(Kind kind, config::Reference& reference, T& value, core::Problems& problems) {
+  if (reference.empty()) return;  // reported as a missing key
+  const std::optional<config::Document> document = load(kind, reference, problems);
+  if (!document) return;
+  config::read(*document, value, problems);
+  if (reference.inline_json.empty() && is_path(reference.name)) {
+    reference.inline_json = document->text();
+    reference.name.clear();
+  }
+}
+
+// A node names its GPU and fabric; the node's own place is where an unknown name is reported.
+void read_hardware(Resolved& r, core::Problems& problems) {
+  config::Reference& node = r.scenario.cluster.node;
+  const std::string place = node.place;
+  read_reference(Kind::Node, node, r.node, problems);
+  if (r.node.gpu.empty()) return;
+  config::Reference gpu{r.node.gpu, "", place + "/gpu"};
+  config::Reference fabric{r.node.fabric, "", place + "/fabric"};
+  read_reference(Kind::Gpu, gpu, r.gpu, problems);
+  read_reference(Kind::Fabric, fabric, r.fabric, problems);
+}
+
+Format default_activations(const model::TensorFormats& formats) {
+  const Format widest_user = formats.mlp == Format::BFloat16 ? formats.experts : formats.mlp;
+  switch (widest_user) {
+    case Format::Nvfp4:
+    case Format::Fp8:
+    case Format::Fp8Block:
+    case Format::Mxfp8:
+    case Format::Int8: return widest_user;
+    default: return Format::BFloat16;  // weight-only formats compute in 16 bits
+  }
+}
+
+void resolve_precision(const model::Architecture& m, Precision& p, PoolSetup& setup) {
+  setup.formats = p.weights ? model::quantised(m.formats, *p.weights) : m.formats;
+  p.weights.reset();  // now stated class by class
+  const auto settle = [](std::optional<Format>& given, Format& value) {
+    if (given) value = *given;
+    given = value;
+  };
+  settle(p.attention, setup.formats.attention);
+  settle(p.mlp, setup.formats.mlp);
+  settle(p.experts, setup.formats.experts);
+  settle(p.router, setup.formats.router);
+  settle(p.lm_head, setup.formats.lm_head);
+  settle(p.embedding, setup.formats.embedding);
+  setup.activations = default_activations(setup.formats);
+  settle(p.activations, setup.activations);
+  settle(p.kv_cache, setup.kv_cache);
+}
+
+// Replicas stay inside scale-up domains: how many of them the machines hold.
+std::int64_t replicas_that_fit(const Resolved& r, std::int32_t tensor) {
+  const std::int64_t domain = std::min(r.node.scale_up_domain, r.node.gpus * r.scenario.cluster.nodes);
+  return std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / domain * (domain / tensor);
+}
+
+void check_room(const Resolved& r, const Pool& pool, const std::string& place, core::Problems& problems) {
+  const std::int32_t tensor = pool.parallel.tensor;
+  const std::int64_t present = std::int64_t{r.node.gpus} * r.scenario.cluster.nodes;
+  if (tensor > r.node.scale_up_domain) {
+    problems.add(place + "/parallel/tensor", "{} GPUs are more than the {} that {} joins by scale-up links; tensor "
+                 "parallelism across machines is not in this version of servecast", tensor, r.node.scale_up_domain, r.node.name);
+    return;
+  }
+  const std::int64_t fit = replicas_that_fit(r, tensor);
+  if (pool.replicas <= fit) return;
+  problems.add(place + "/replicas", "{} replicas of {} GPUs need {} GPUs, and {} nodes of {} GPUs have {}, which hold {} such "
+               "replicas; lower replicas or raise cluster/nodes", pool.replicas, tensor, std::int64_t{pool.replicas} * tensor,
+               r.scenario.cluster.nodes, r.node.gpus, present, fit);
+}
+
+void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
+  Pool& pool = r.scenario.pools[i];
+  PoolSetup& setup = r.pools[i];
+  resolve_precision(r.model, pool.precision, setup);
+  setup.user = pool.engine;
+  const std::size_t before = problems.lines().size();
+  cost::check_supported(pool.parallel, problems, setup.place + "/parallel");
+  cost::check_parallel(r.model, pool.parallel.tensor, problems, setup.place + "/parallel/tensor");
+  check_room(r, pool, setup.place, problems);
+  if (problems.lines().size() == before)
+    if (const auto problem = fit_problem(fit_input(r, i))) problems.add(setup.place, *problem);
+  pool.engine = resolved_settings(setup.stack, r.gpu, r.model.max_position, pool.engine);
+  check_settings(pool.engine, r.model.max_position, setup.place + "/engine", problems);
+}
+
+void resolve_paths(const config::Document& document, Scenario& s) {
+  if (!s.workload.trace) return;
+  const std::string path = resolve_path(document.place("/workload/trace"), *s.workload.trace);
+  s.workload.trace = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+}  // namespace
+
+std::int64_t Resolved::gpus_used() const {
+  std::int64_t gpus = 0;
+  for (const Pool& pool : scenario.pools) gpus += std::int64_t{pool.replicas} * pool.parallel.gpus();
+  return gpus;
+}
+
+Resolved resolve(const Request& request) {
+  core::Problems problems;
+  const config::Document document = scenario_document(request, problems);
+  Resolved r;
+  config::read(document, r.scenario, problems);
+  if (request.seed) r.scenario.seed = *request.seed;
+  read_reference(Kind::Model, r.scenario.model, r.model, problems);
+  read_hardware(r, problems);
+  r.pools.resize(r.scenario.pools.size());
+  for (std::size_t i = 0; i < r.pools.size(); ++i) {
+    r.pools[i].place = document.place(fmt::format("/pools/{}", i));
+    read_reference(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack, problems);
+  }
+  problems.raise_if_any();
+  if (r.scenario.pools.empty()) problems.add(document.place("/pools"), "the list is empty; give one pool");
+  for (std::size_t i = 0; i < r.pools.size(); ++i) resolve_pool(r, i, problems);
+  if (!r.scenario.price.gpu_hour_usd && r.gpu.gpu_hour_usd > 0) r.scenario.price.gpu_hour_usd = r.gpu.gpu_hour_usd;
+  resolve_paths(document, r.scenario);
+  problems.raise_if_any();
+  return r;
+}
+
+std::string resolved_json(const Resolved& r) { return config::write(r.scenario); }
+
+FitInput fit_input(const Resolved& r, std::size_t pool) {
+  FitInput in;
+  in.architecture = r.model;
+  in.formats = r.pools[pool].formats;
+  in.kv_cache = r.pools[pool].kv_cache;
+  in.gpu = r.gpu;
+  in.stack = r.pools[pool].stack;
+  in.settings = r.pools[pool].user;
+  in.tensor = r.scenario.pools[pool].parallel.tensor;
+  in.gpus_per_node = r.node.gpus;
+  in.mean_request_tokens = mean_request_tokens(r.scenario.workload);
+  return in;
+}
+
+Fits fit_all(const Resolved& r) {
+  Fits fits;
+  for (std::size_t i = 0; i < r.pools.size(); ++i) {
+    const FitInput input = fit_input(r, i);
+    fits.pools.push_back(fit(input));
+    if (fits.pools.back().fits || !fits.problem.empty()) continue;
+    const std::optional<Remedy> remedy = smallest_change(input);
+    fits.problem = fmt::format("{} of pool \"{}\" does not fit on {}: {}; {}", r.model.name, r.scenario.pools[i].name, r.gpu.name,
+                               fits.pools.back().reason,
+                               remedy ? "smallest change that fits: " + remedy->text() : "no change of one pool makes it fit");
+  }
+  return fits;
+}
+
+double mean_request_tokens(const workload::WorkloadConfig& w) {
+  if (!w.joint.empty()) {
+    double tokens = 0;
+    double weight = 0;
+    for (const workload::JointLength& pair : w.joint) {
+      tokens += pair.weight * (static_cast<double>(pair.input) + pair.output);
+      weight += pair.weight;
+    }
+    return weight > 0 ? tokens / weight : 0;
+  }
+  if (!w.input_tokens || !w.output_tokens) return 0;
+  return workload::Lengths(*w.input_tokens).mean() + workload::Lengths(*w.output_tokens).mean();
+}
+
+}  // namespace servecast::scenario

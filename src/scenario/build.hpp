@@ -1,0 +1,69 @@
+// From a scenario document to everything a run needs: the model, the hardware and the stacks it names, every default
+// resolved and every rule across sections checked. All problems are reported together. Nothing is simulated here.
+#pragma once
+
+#include "core/error.hpp"
+#include "fabric/profile.hpp"
+#include "hardware/gpu.hpp"
+#include "model/architecture.hpp"
+#include "precision/format.hpp"
+#include "scenario/fit.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/stack.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace servecast::scenario {
+
+// What the command line says about a scenario. name: a path, or the name of a built-in scenario.
+struct Request {
+  std::string name;
+  std::vector<std::string> sets;
+  std::optional<std::uint32_t> seed;
+};
+
+// One pool with every default resolved.
+struct PoolSetup {
+  Stack stack;
+  model::TensorFormats formats;  // of the weights
+  precision::Format activations = precision::Format::BFloat16;
+  precision::Format kv_cache = precision::Format::BFloat16;
+  engine::Settings user;         // as the scenario gives them, for remedies
+  std::string place;             // "file:/pools/0", for messages
+};
+
+// scenario holds the values in force: settings and formats filled in, file references inline, paths absolute.
+struct Resolved {
+  Scenario scenario;
+  model::Architecture model;
+  hardware::Node node;
+  hardware::Gpu gpu;
+  fabric::ScaleUp fabric;
+  std::vector<PoolSetup> pools;  // as scenario.pools
+
+  std::int64_t gpus_used() const;
+};
+
+// Throws core::InputError with every problem, core::Error if a file cannot be read.
+Resolved resolve(const Request& request);
+
+// The scenario with every default, override and extended document written out; resolving it gives the same run.
+std::string resolved_json(const Resolved& r);
+
+FitInput fit_input(const Resolved& r, std::size_t pool);
+
+// "servecast fit" and "run" both start here: pools whose memory holds their model, or the first that does not.
+struct Fits {
+  std::vector<FitReport> pools;
+  std::string problem;  // empty: every pool fits. Else what is missing and the smallest change that fits
+};
+Fits fit_all(const Resolved& r);
+
+// Mean tokens of a request, prompt and output, or 0 where only running tells (traces, sessions).
+double mean_request_tokens(const workload::WorkloadConfig& w);
+
+}  // namespace servecast::scenario

@@ -1,0 +1,155 @@
+#include "scenario/collect.hpp"
+
+#include "core/fingerprint.hpp"
+#include "core/units.hpp"
+#include "metrics/conservation.hpp"
+#include "metrics/number_in_system.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace servecast::scenario {
+
+namespace {
+
+// Half-widths of several per cent of the mean are usual in short runs; beyond this the figure is an indication only.
+constexpr double loose_interval = 0.1;
+
+metrics::Traffic traffic_of(const workload::WorkloadConfig& w) {
+  if (w.closed_loop) return metrics::Traffic::Closed;
+  const bool at_once = w.arrivals && w.arrivals->process == workload::Process::AllAtOnce;
+  return at_once ? metrics::Traffic::AllAtOnce : metrics::Traffic::Open;
+}
+
+metrics::PoolMemory memory_of(const Resolved& r, const FitReport& fit) {
+  const Pool& pool = r.scenario.pools[0];
+  metrics::PoolMemory m;
+  m.pool = pool.name;
+  m.replicas = pool.replicas;
+  m.gpus = std::int64_t{pool.replicas} * pool.parallel.gpus();
+  m.weights_bytes = fit.capacity.weights;
+  m.kv_bytes = fit.capacity.kv_bytes;
+  m.other_bytes = fit.capacity.activation_peak + fit.capacity.non_torch + fit.capacity.graphs;
+  m.block_size = fit.kv.block_size;
+  m.blocks = fit.engine_blocks;
+  m.kv_tokens = fit.engine_blocks * fit.kv.block_size;
+  return m;
+}
+
+void fill_head(metrics::Result& out, const Resolved& r) {
+  out.scenario = r.scenario.name;
+  out.seed = r.scenario.seed;
+  out.gpus = r.gpus_used();
+  const Slo& slo = r.scenario.slo;
+  out.targets = {slo.ttft_ms, slo.tpot_ms, slo.e2e_ms};
+  out.target_percentile = slo.percentile;
+}
+
+engine::Totals totals_of(const cluster::Cluster& cluster) {
+  engine::Totals sum;
+  for (std::size_t i = 0; i < cluster.replicas(); ++i) metrics::add_totals(sum, cluster.replica(i).totals());
+  return sum;
+}
+
+metrics::EnergyFacts energy_facts(const Finished& f, const metrics::TimeShares& time, core::Duration duration) {
+  const Resolved& r = f.resolved;
+  metrics::EnergyFacts facts;
+  facts.power.idle_w = r.gpu.idle_w;
+  facts.power.limit_w = r.gpu.tdp_w;
+  facts.time = time;
+  facts.duration = duration;
+  facts.gpus = r.gpus_used();
+  // A machine's overhead is charged to the GPUs in use, in proportion.
+  facts.overhead_w = r.node.node_overhead_w * static_cast<double>(facts.gpus) / r.node.gpus;
+  facts.prompt_tokens = f.log.counts().prompt_tokens_completed;
+  facts.output_tokens = f.log.counts().output_tokens;
+  return facts;
+}
+
+void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& totals, core::Duration elapsed) {
+  metrics::PoolMemory memory = memory_of(f.resolved, f.fit);
+  const double blocks = static_cast<double>(f.config.blocks);
+  const double life = static_cast<double>(elapsed.ps) * static_cast<double>(memory.replicas);
+  memory.peak_use = static_cast<double>(totals.peak_blocks_used) / blocks;
+  memory.mean_use = life > 0 ? static_cast<double>(totals.block_time) / life / blocks : 0.0;
+  memory.preemptions = totals.preemptions;
+  const metrics::RequestCounts& counts = f.log.counts();
+  if (f.config.enable_prefix_caching && counts.prefix_queried_tokens > 0)
+    memory.prefix_hit_rate = static_cast<double>(counts.prefix_hit_tokens) / static_cast<double>(counts.prefix_queried_tokens);
+  out.memory.push_back(memory);
+}
+
+void add_warnings(metrics::Result& out, const Finished& f) {
+  for (const std::string& warning : f.source.warnings) out.warnings.push_back(warning);
+  const auto count = [](std::uint64_t n) { return core::count_text(static_cast<std::int64_t>(n)); };
+  for (const auto& [reason, rows] : f.source.skipped)
+    out.warnings.push_back(fmt::format("{} rows of the trace were skipped: {}", count(rows), reason));
+  if (f.source.rejected_overlong > 0)
+    out.warnings.push_back(fmt::format("{} requests longer than max_model_len were left out", count(f.source.rejected_overlong)));
+  if (f.source.clipped_inputs + f.source.clipped_outputs > 0)
+    out.warnings.push_back(fmt::format("{} prompts and {} outputs were cut to fit max_model_len", count(f.source.clipped_inputs),
+                                       count(f.source.clipped_outputs)));
+  if (f.source.sessions_cut > 0)
+    out.warnings.push_back(fmt::format("{} sessions ended early: their next turn exceeds max_model_len", count(f.source.sessions_cut)));
+  if (f.resolved.scenario.cost.fixed) out.warnings.push_back("step times are the scenario's fixed ones, not a forecast");
+  if (out.confidence && out.confidence->ttft_ms && out.latency && *out.confidence->ttft_ms > loose_interval * out.latency->ttft_ms.mean)
+    out.warnings.push_back(fmt::format("mean TTFT is known to +-{} only; simulate more requests",
+                                       core::percent_text(*out.confidence->ttft_ms / out.latency->ttft_ms.mean)));
+}
+
+void check_laws(const Finished& f, const metrics::NumberInSystem& n, const engine::Totals& totals) {
+  metrics::check_requests(f.log);
+  metrics::check_littles_law(f.log, n);
+  metrics::check_tokens(f.log, {totals.prefill_tokens, totals.decode_tokens});
+}
+
+void fill_measures(metrics::Result& out, const Finished& f, core::Duration duration) {
+  std::vector<double> scratch;
+  out.latency = metrics::measure_latency(f.log, f.client_overhead, scratch);
+  out.throughput = metrics::measure_throughput(f.log, duration, out.gpus, out.latency->tpot_ms.mean);
+  if (out.targets.any()) out.goodput = metrics::measure_goodput(f.log, duration, out.targets, f.client_overhead);
+  out.confidence = metrics::measure_confidence(f.log, f.client_overhead, scratch);
+  const metrics::RequestCounts& counts = f.log.counts();
+  if (const auto price = f.resolved.scenario.price.gpu_hour_usd)
+    out.cost = metrics::measure_cost({out.gpus, *price}, duration, counts.prompt_tokens_completed, counts.output_tokens);
+}
+
+}  // namespace
+
+metrics::Result collect(const Finished& f) {
+  metrics::Result out;
+  fill_head(out, f.resolved);
+  out.requests = f.log.counts();
+  out.rejections = f.log.rejections();
+  out.partial = f.interrupted;
+  const engine::Totals totals = totals_of(f.cluster);
+  const core::Duration duration = metrics::run_duration(f.log, f.end);
+  const auto replicas = static_cast<std::int64_t>(f.cluster.replicas());
+  const metrics::ReplicaLimits limits{f.config.max_num_seqs, f.config.blocks, f.config.max_num_batched_tokens};
+  const metrics::Occupancy room = metrics::occupancy(totals, duration, replicas, limits);
+  const metrics::NumberInSystem n = metrics::number_in_system(f.log.records(), f.end);
+  check_laws(f, n, totals);
+  out.duration_s = core::to_seconds(duration);
+  out.steps = totals.steps;
+  out.verdict = metrics::judge(f.log, n, {traffic_of(f.resolved.scenario.workload), f.stopped_early, f.arrivals_ended, room.largest()});
+  fill_measures(out, f, duration);
+  out.time = metrics::time_shares(totals, duration, replicas);
+  out.limiting_resource = std::string(metrics::limiting_resource(*out.time, room));
+  if (f.resolved.gpu.tdp_w > 0 && !f.resolved.scenario.cost.fixed)
+    out.energy = metrics::measure_energy(energy_facts(f, *out.time, duration));
+  fill_pool(out, f, totals, duration);
+  out.fingerprint = f.log.fingerprint().text();
+  add_warnings(out, f);
+  return out;
+}
+
+metrics::Result infeasible(const Resolved& r, const Fits& fits) {
+  metrics::Result out;
+  fill_head(out, r);
+  out.verdict = metrics::infeasible(fits.problem);
+  if (!fits.pools.empty()) out.memory.push_back(memory_of(r, fits.pools[0]));
+  return out;
+}
+
+}  // namespace servecast::scenario

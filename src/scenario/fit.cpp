@@ -1,0 +1,133 @@
+#include "scenario/fit.hpp"
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "model/kv_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace servecast::scenario {
+namespace {
+
+constexpr double tower_element_bytes = 2;
+constexpr double table_element_bytes = 2;  // rotary tables are kept in the activations' 16-bit type
+
+// Marlin kernels, which serve MXFP4 experts on GPUs older than Hopper, pad both widths of an expert. Derived: 65.90 GiB
+// for gpt-oss-120b, logged 65.97 (vllm-project/vllm#23278).
+constexpr std::int32_t marlin_hidden_multiple = 256;
+constexpr std::int32_t marlin_intermediate_multiple = 128;
+
+model::Shard shard_of(const FitInput& in) {
+  model::Shard s;
+  s.tensor = in.tensor;
+  s.padding = in.padding.value_or(padding_of(in.formats, in.gpu));
+  return s;
+}
+
+// One table of cosines and sines for every position the model states, shared by its layers, on each rank.
+double table_bytes(const FitInput& in) {
+  const model::Architecture& m = in.architecture;
+  const double rotary = m.attention.kind == model::AttentionKind::Mla ? m.attention.qk_rope_dim : m.attention.head_dim;
+  const double rotation = m.learned_positions > 0 ? 0.0 : m.max_position * rotary * table_element_bytes;
+  return rotation + static_cast<double>(model::absorbed_mla_bytes(m, shard_of(in)));
+}
+
+double moe_elements(const model::Architecture& m, std::int32_t tensor) {
+  if (!m.moe) return 0;
+  // Fused expert kernels keep one workspace for gate-and-up and down results in turn, and one for the product.
+  const double width = static_cast<double>(m.moe->intermediate) / tensor;
+  const double matrices = m.gated_mlp ? 2 : 1;
+  const double routed = m.moe->top_k * (std::max(matrices * width, static_cast<double>(m.hidden)) + width);
+  return routed + (matrices + 1) * m.moe->shared_intermediate / tensor;
+}
+
+// Projected q, k, v, and q again as the attention's result.
+double attention_elements(const model::Attention& a, std::int32_t tensor) {
+  const double heads = static_cast<double>(a.heads) / tensor;
+  if (a.kind == model::AttentionKind::Mla)
+    return heads * (a.qk_nope_dim + a.qk_rope_dim + a.qk_nope_dim + 2.0 * a.v_dim) + a.q_lora_rank + a.kv_lora_rank;
+  return 2.0 * heads * a.head_dim + 2.0 * model::local_kv_heads(a, tensor) * a.head_dim;
+}
+
+memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
+  const engine::Settings& s = r.settings;
+  memory::CapacityInput c;
+  c.gpu_memory_bytes = in.gpu.memory_gib * core::GiB;
+  c.automatic_fraction = !s.gpu_memory_utilization;
+  c.utilization = s.gpu_memory_utilization.value_or(0);
+  c.weights_bytes = static_cast<double>(r.weights.total()) + r.tower_bytes + r.table_bytes;
+  c.layers = in.architecture.layers;
+  c.hidden = in.architecture.hidden;
+  c.widest_layer_elements = widest_layer_elements(in.architecture, in.tensor);
+  c.vocab = in.architecture.vocab;
+  c.max_num_batched_tokens = *s.max_num_batched_tokens;
+  c.max_num_seqs = *s.max_num_seqs;
+  c.tensor = in.tensor;
+  c.fabric_links = in.gpu.scale_up_gb_s > 0;
+  c.graphs = *s.cuda_graphs;
+  const GpuClass* gpu_class = class_of(in.stack, in.gpu);
+  c.graph_max_batch = gpu_class ? gpu_class->graph_max_batch : 0;
+  c.block_bytes = r.kv.block_bytes;
+  c.kv_cache_memory_gib = s.kv_cache_memory_gib;
+  c.num_gpu_blocks_override = s.num_gpu_blocks_override;
+  c.blocks_needed = blocks_of(r.kv, *s.max_model_len, *s.max_num_batched_tokens);
+  return c;
+}
+
+std::string reason_of(const FitReport& r) {
+  if (r.fits) return "";
+  const memory::Capacity& c = r.capacity;
+  if (c.kv_bytes <= 0)
+    return fmt::format("weights and working memory exceed the {} budget by {}", core::bytes_text(c.requested),
+                       core::bytes_text(-c.kv_bytes));
+  return fmt::format("the KV cache holds {} tokens, one request of max_model_len {} needs {} more",
+                     core::count_text(r.kv_tokens), core::count_text(*r.settings.max_model_len),
+                     core::bytes_text(c.shortfall));
+}
+
+}  // namespace
+
+model::Padding padding_of(const model::TensorFormats& formats, const hardware::Gpu& gpu) {
+  if (formats.experts != precision::Format::Mxfp4 || gpu.dense.fp4 > 0) return {};
+  model::Padding p = model::mxfp4_expert_padding();
+  if (gpu.architecture != "hopper") {
+    p.expert_hidden_multiple = marlin_hidden_multiple;
+    p.expert_intermediate_multiple = marlin_intermediate_multiple;
+  }
+  return p;
+}
+
+double widest_layer_elements(const model::Architecture& m, std::int32_t tensor) {
+  const double dense = (m.gated_mlp ? 3.0 : 2.0) * m.intermediate / tensor;
+  return std::max({dense, moe_elements(m, tensor), attention_elements(m.attention, tensor)});
+}
+
+std::optional<std::string> fit_problem(const FitInput& in) {
+  if (auto problem = model::shard_problem(in.architecture, shard_of(in))) return problem;
+  return model::kv_format_problem(in.architecture.attention, in.kv_cache);
+}
+
+FitReport fit(const FitInput& in) {
+  const std::optional<std::string> problem = fit_problem(in);
+  SERVECAST_ENSURE(!problem, "{}", problem.value_or(""));
+  FitReport r;
+  r.settings = resolved_settings(in.stack, in.gpu, in.architecture.max_position, in.settings);
+  r.weights = model::weight_bytes(in.architecture, in.formats, shard_of(in));
+  r.tower_bytes = static_cast<double>(in.architecture.tower_parameters) * tower_element_bytes;
+  r.table_bytes = table_bytes(in);
+  r.kv = kv_layout(in.architecture, in.kv_cache, in.tensor, *r.settings.block_size, in.stack.hybrid_groups);
+  r.capacity = memory::capacity(in.stack.memory, capacity_input(in, r));
+  const memory::Capacity& c = r.capacity;
+  r.kv_tokens = c.blocks / r.kv.groups() * r.kv.block_size;
+  r.longest_requests = c.usable_blocks / blocks_of(r.kv, *r.settings.max_model_len, *r.settings.max_num_batched_tokens);
+  const double mean = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
+  r.mean_requests = c.usable_blocks / blocks_of(r.kv, std::max<std::int64_t>(1, static_cast<std::int64_t>(mean)), 1);
+  r.engine_blocks = c.usable_blocks / r.kv.groups();
+  r.fits = c.enough;
+  r.reason = reason_of(r);
+  return r;
+}
+
+}  // namespace servecast::scenario

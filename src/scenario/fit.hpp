@@ -1,0 +1,61 @@
+// Whether a model fits on a GPU under a stack, and how much then: the engine's own memory recipe applied to the model's
+// weights and KV layout, one rank of a tensor-parallel replica. No simulation. When it does not fit, the smallest
+// change that does is in scenario/remedy.hpp.
+#pragma once
+
+#include "engine/settings.hpp"
+#include "hardware/gpu.hpp"
+#include "memory/capacity.hpp"
+#include "model/architecture.hpp"
+#include "model/footprint.hpp"
+#include "precision/format.hpp"
+#include "scenario/kv_layout.hpp"
+#include "scenario/stack.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace servecast::scenario {
+
+struct FitInput {
+  model::Architecture architecture;
+  model::TensorFormats formats;  // of the weights, overrides applied
+  precision::Format kv_cache = precision::Format::BFloat16;
+  hardware::Gpu gpu;
+  Stack stack;
+  engine::Settings settings;  // the user's
+  std::int32_t tensor = 1;
+  std::int32_t gpus_per_node = 8;
+  double mean_request_tokens = 0;         // prompt and output; 0: longest allowed
+  std::optional<model::Padding> padding;  // absent: what the GPU's kernels want
+};
+
+struct FitReport {
+  engine::Settings settings;   // resolved
+  model::WeightBytes weights;  // of the rank, by class
+  double tower_bytes = 0;      // vision or audio encoder beside the language model
+  double table_bytes = 0;      // rotary tables and copies that kernels keep
+  KvLayout kv;
+  memory::Capacity capacity;
+  std::int64_t kv_tokens = 0;         // as the engine logs them
+  std::int64_t longest_requests = 0;  // of max_model_len at once
+  std::int64_t mean_requests = 0;     // of the mean length at once, max_num_seqs not considered
+  std::int64_t engine_blocks = 0;     // usable blocks of the whole model, for an engine with one pool of one group
+  bool fits = false;
+  std::string reason;  // empty when it fits: what is missing, in one line
+};
+
+// Why the model cannot be split or its KV cache not be held that way, or nothing.
+std::optional<std::string> fit_problem(const FitInput& input);
+
+// Requires: fit_problem() is empty.
+FitReport fit(const FitInput& input);
+
+// How kernels for the GPU pad this model's tensors.
+model::Padding padding_of(const model::TensorFormats& formats, const hardware::Gpu& gpu);
+
+// Elements alive per token inside the widest layer of a rank, beside hidden-wide ones: MLP, experts or attention.
+double widest_layer_elements(const model::Architecture& m, std::int32_t tensor);
+
+}  // namespace servecast::scenario

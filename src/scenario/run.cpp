@@ -1,0 +1,124 @@
+#include "scenario/run.hpp"
+
+#include "cluster/cluster.hpp"
+#include "core/simulation.hpp"
+#include "engine/constant_time.hpp"
+#include "scenario/catalog.hpp"
+#include "scenario/collect.hpp"
+#include "scenario/sampler.hpp"
+#include "scenario/step_times.hpp"
+#include "workload/make_source.hpp"
+#include "workload/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace servecast::scenario {
+
+namespace {
+
+// Events between two looks at the stop flag and two reports of progress: about a millisecond of wall time.
+constexpr std::uint64_t look_every = 4096;
+
+void check_runnable(const Resolved& r, const workload::Source& source) {
+  core::Problems problems;
+  for (std::size_t i = 0; i < r.pools.size(); ++i) {
+    const Scheduler scheduler = r.pools[i].stack.scheduler;
+    if (scheduler != Scheduler::VllmV1)
+      problems.add(r.pools[i].place + "/stack", "the scheduler {} of {} is not in this version of servecast: fit works, run does "
+                   "not; use a vLLM stack from 0.8 on", names_of(scheduler)[static_cast<std::size_t>(scheduler)], r.pools[i].stack.name);
+  }
+  if (!r.scenario.limits.drain && source.reacts())
+    problems.add("limits/drain", "false needs arrivals that do not wait for answers; use max_simulated_s for closed loops and sessions");
+  problems.raise_if_any();
+}
+
+// Whether prompts may begin alike, which the constant-time engine does not track.
+bool shares_content(const workload::WorkloadConfig& w) {
+  if (w.sessions || w.shared_prefix) return true;
+  return w.trace && workload::Trace(*w.trace, w.format).block_tokens() > 0;
+}
+
+void check_trace_exists(const Resolved& r) {
+  const std::optional<std::string>& trace = r.scenario.workload.trace;
+  std::error_code ignored;
+  if (trace && !std::filesystem::exists(*trace, ignored))
+    throw core::Error(fmt::format("cannot read {}: No such file or directory; name your copy of the trace with "
+                                  "--set /workload/trace=PATH", *trace));
+}
+
+// One run while it lasts. Members are in order of dependence.
+struct Setup {
+  Setup(const Resolved& r, const FitReport& fit, const RunOptions& options)
+      : config(engine_config(fit.settings, fit.engine_blocks)),
+        times(make_step_times(r, 0)),
+        source(workload::make_source(r.scenario.workload, r.scenario.seed, {config.max_model_len}, source_report)),
+        router(make_router(r.scenario.router, r.scenario.seed)),
+        log(std::make_unique<metrics::RequestLog>(options.keep_rows ? metrics::RequestLog::Rows::Kept : metrics::RequestLog::Rows::None)),
+        cluster(simulation, *source, *router, *log, *log),
+        sampler(simulation, cluster) {
+    check_runnable(r, *source);
+    const bool shared = config.enable_prefix_caching && shares_content(r.scenario.workload);
+    for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
+      cluster.add_replica([&](engine::Observer& observer) { return engine::make_replica(config, *times.cost, observer, shared); });
+    cluster.start();
+    if (options.timeline) sampler.start();
+  }
+
+  engine::Config config;
+  StepTimes times;
+  workload::SourceReport source_report;
+  std::unique_ptr<workload::Source> source;
+  std::unique_ptr<cluster::Router> router;
+  std::unique_ptr<metrics::RequestLog> log;
+  core::Simulation simulation;
+  cluster::Cluster cluster;
+  Sampler sampler;
+};
+
+enum class Ending { Drained, Limit, Interrupted };
+
+Ending simulate(Setup& setup, const Limits& limits, const RunOptions& options) {
+  const core::Time last = limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::Time::never();
+  core::Simulation& simulation = setup.simulation;
+  for (std::uint64_t n = 0; !simulation.empty(); ++n) {
+    if (simulation.next_time() > last) return Ending::Limit;
+    if (!limits.drain && setup.source->next_arrival() == core::Time::never()) return Ending::Limit;
+    simulation.step();
+    if (n % look_every != 0) continue;
+    if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) return Ending::Interrupted;
+    if (options.progress) options.progress({setup.cluster.finished(), setup.source->total(), simulation.now()});
+  }
+  setup.cluster.check_liveness();
+  return Ending::Drained;
+}
+
+}  // namespace
+
+RunOutcome run(const Resolved& r, const RunOptions& options) {
+  RunOutcome out;
+  const Fits fits = fit_all(r);
+  if (!fits.problem.empty()) {
+    out.result = infeasible(r, fits);
+    return out;
+  }
+  check_trace_exists(r);
+  Setup setup(r, fits.pools[0], options);
+  const Ending ending = simulate(setup, r.scenario.limits, options);
+  const bool unfinished = setup.log->counts().unfinished() > 0;
+  out.interrupted = ending == Ending::Interrupted;
+  out.client_overhead = setup.times.client_overhead;
+  out.events = setup.simulation.events();
+  const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
+  const core::Time end = ending == Ending::Drained ? std::max(setup.log->last_finish(), setup.log->last_arrival()) : setup.simulation.now();
+  setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times.warnings.begin(), setup.times.warnings.end());
+  out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, setup.source_report, end, out.client_overhead,
+                        unfinished, arrivals_ended, out.interrupted});
+  if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
+  out.log = std::move(setup.log);
+  return out;
+}
+
+}  // namespace servecast::scenario

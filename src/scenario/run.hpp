@@ -1,0 +1,45 @@
+// Simulates a resolved scenario from its first request to its last, and measures what happened. Depends on the scenario
+// and its seed only: not on threads, wall time, or who watches.
+#pragma once
+
+#include "core/time.hpp"
+#include "metrics/request_log.hpp"
+#include "metrics/result.hpp"
+#include "metrics/timeline.hpp"
+#include "scenario/build.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace servecast::scenario {
+
+struct RunProgress {
+  std::uint64_t finished = 0;
+  std::optional<std::uint64_t> total;
+  core::Time now;
+};
+
+struct RunOptions {
+  std::function<void(const RunProgress&)> progress;  // now and then; may be empty
+  const std::atomic<bool>* stop = nullptr;           // raised: the run ends early with a partial result
+  bool keep_rows = false;                            // details for requests.csv
+  bool timeline = false;                             // samples for timeline.csv
+};
+
+struct RunOutcome {
+  metrics::Result result;                   // tool_version is the caller's to fill
+  std::unique_ptr<metrics::RequestLog> log;  // null when infeasible
+  metrics::Timeline timeline;
+  core::Duration client_overhead;           // that latencies contain on top of the log's times
+  std::uint64_t events = 0;
+  bool interrupted = false;
+};
+
+// An infeasible scenario is an outcome, not an error. Throws core::InputError for what only running reveals (rows of a
+// trace, schedulers that this version lacks).
+RunOutcome run(const Resolved& r, const RunOptions& options);
+
+}  // namespace servecast::scenario

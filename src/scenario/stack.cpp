@@ -1,0 +1,188 @@
+#include "scenario/stack.hpp"
+
+#include "config/fields.hpp"
+#include "config/json_reader.hpp"
+#include "hardware/provenance.hpp"
+#include "scenario/library.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <compare>
+#include <tuple>
+
+namespace servecast::scenario {
+namespace {
+
+// For stack files that state none; SGLang derives its share from the GPU instead.
+constexpr double default_utilization = 0.9;
+
+// A release number; a year in its place (calendar dates such as 2025-07) is not one.
+struct Release {
+  int major = 0;
+  int minor = 0;
+  auto operator<=>(const Release&) const = default;
+};
+constexpr int first_year = 1990;
+
+std::optional<Release> release_of(std::string_view text) {
+  const std::size_t start = text.find_first_of("0123456789");
+  if (start == std::string_view::npos) return std::nullopt;
+  Release r;
+  const char* const end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data() + start, end, r.major);
+  if (parsed.ec != std::errc{} || r.major >= first_year) return std::nullopt;
+  if (parsed.ptr + 1 < end && *parsed.ptr == '.') {
+    parsed = std::from_chars(parsed.ptr + 1, end, r.minor);
+    if (parsed.ec != std::errc{}) r.minor = 0;  // "1.x"
+  }
+  return r;
+}
+
+void numbers(config::Fields& f, Stack& s) {
+  f.field("settings", s.settings, "engine defaults that do not depend on the GPU");
+  f.required("memory", s.memory, "how the engine divides GPU memory");
+  f.required("host", s.host, "what the CPU adds to a step");
+}
+
+void check(config::Fields& f, Stack& s) {
+  if (!release_of(s.version))
+    f.problem("version", fmt::format("\"{}\" is no release number; write e.g. \"0.19\"", s.version));
+  if (!release_of(s.since))
+    f.problem("since", fmt::format("\"{}\" is no release number; write e.g. \"0.15\"", s.since));
+  if (s.gpu_classes.empty()) f.problem("gpu_classes", "no class; give one with min_memory_gib 0");
+  hardware::check_origin(hardware::number_keys([&s](config::Fields& inner) { numbers(inner, s); }), s.origin,
+                         [&f](std::string_view key, const std::string& message) { f.problem(key, message); });
+}
+
+}  // namespace
+
+void describe(config::Fields& f, GpuClass& c) {
+  using config::closed;
+  constexpr double most = 1 << 30;
+  f.field("min_memory_gib", c.min_memory_gib, closed(0, 100000), "least visible memory of a GPU of this class");
+  f.field("except_architecture", c.except_architecture, "GPU architecture the class leaves out");
+  f.required("max_num_batched_tokens", c.max_num_batched_tokens, closed(1, most), "token budget of a step");
+  f.required("max_num_seqs", c.max_num_seqs, closed(1, most), "most requests running at once");
+  f.field("graph_max_batch", c.graph_max_batch, closed(0, most), "largest captured decode batch");
+  f.required("kind", c.kind, "how sure the numbers are");
+  f.required("source", c.source, "document, measurement or reasoning");
+}
+
+void describe(config::Fields& f, Stack& s) {
+  f.required("name", s.name, "name users write");
+  f.required("engine", s.engine, "serving engine");
+  f.required("version", s.version, "release that the numbers describe");
+  f.required("since", s.since, "first release of the same generation");
+  f.field("preferred", s.preferred, "stands for its engine where no version is known");
+  f.required("scheduler", s.scheduler, "scheduler semantics");
+  f.field("hybrid_groups", s.hybrid_groups, "layers with a window keep only their window of the KV cache");
+  f.required("gpu_classes", s.gpu_classes, "defaults by GPU memory; of the classes that match, the last one wins");
+  numbers(f, s);
+  f.required("origin", s.origin, "source and kind of every number");
+  f.field("note", s.note, "what the numbers leave out");
+  if (f.reading()) check(f, s);
+}
+
+const GpuClass* class_of(const Stack& stack, const hardware::Gpu& gpu) {
+  const GpuClass* found = nullptr;
+  for (const GpuClass& c : stack.gpu_classes) {
+    const bool left_out = !c.except_architecture.empty() && c.except_architecture == gpu.architecture;
+    if (gpu.memory_gib >= c.min_memory_gib && !left_out) found = &c;
+  }
+  return found;
+}
+
+engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu, std::int32_t model_max_len,
+                                   const engine::Settings& user) {
+  const GpuClass* gpu_class = class_of(stack, gpu);
+  const engine::Config base;
+  engine::Settings defaults;
+  defaults.block_size = base.block_size;
+  defaults.max_num_seqs = gpu_class ? gpu_class->max_num_seqs : base.max_num_seqs;
+  defaults.max_num_batched_tokens = gpu_class ? gpu_class->max_num_batched_tokens : base.max_num_batched_tokens;
+  defaults.max_model_len = model_max_len;
+  if (stack.engine != Engine::Sglang) defaults.gpu_memory_utilization = default_utilization;
+  defaults.enable_prefix_caching = base.enable_prefix_caching;
+  defaults.enable_chunked_prefill = base.enable_chunked_prefill;
+  defaults.scheduler_reserve_full_isl = base.reserve_full_isl;
+  defaults.async_scheduling = base.async_scheduling;
+  defaults.cuda_graphs = true;
+  defaults.long_prefill_token_threshold = base.long_prefill_token_threshold;
+  defaults.watermark = base.watermark;
+  defaults.stop = base.stop;
+  defaults.loop = base.loop;
+  engine::Settings out = merged(merged(defaults, stack.settings), user);
+  // An engine raises its own default budget to one whole prompt when prompts are not split, and lowers its own default
+  // of concurrent requests to the budget; it never changes a value the user gave.
+  if (!user.max_num_batched_tokens && !*out.enable_chunked_prefill)
+    out.max_num_batched_tokens = std::max(*out.max_num_batched_tokens, *out.max_model_len);
+  if (!user.max_num_seqs) out.max_num_seqs = std::min(*out.max_num_seqs, *out.max_num_batched_tokens);
+  return out;
+}
+
+void check_settings(const engine::Settings& s, std::int32_t model_max_len, const std::string& place,
+                    core::Problems& problems) {
+  if (*s.max_num_batched_tokens < *s.max_num_seqs)
+    problems.add(place + "/max_num_batched_tokens",
+                 "{} is below max_num_seqs {}; a step must hold one token of each request", *s.max_num_batched_tokens,
+                 *s.max_num_seqs);
+  if (!*s.enable_chunked_prefill && *s.max_num_batched_tokens < *s.max_model_len)
+    problems.add(place + "/max_num_batched_tokens",
+                 "{} is below max_model_len {}; without chunked prefill a step must hold a whole prompt",
+                 *s.max_num_batched_tokens, *s.max_model_len);
+  if (*s.long_prefill_token_threshold > *s.max_model_len)
+    problems.add(place + "/long_prefill_token_threshold", "{} is above max_model_len {}",
+                 *s.long_prefill_token_threshold, *s.max_model_len);
+  if (*s.max_model_len > model_max_len)
+    problems.add(place + "/max_model_len", "{} is above the {} positions the model states; lower it", *s.max_model_len,
+                 model_max_len);
+}
+
+engine::Config engine_config(const engine::Settings& s, std::int64_t usable_blocks) {
+  engine::Config c;
+  c.block_size = *s.block_size;
+  c.blocks = usable_blocks;
+  c.max_num_seqs = *s.max_num_seqs;
+  c.max_num_batched_tokens = *s.max_num_batched_tokens;
+  c.max_model_len = *s.max_model_len;
+  c.enable_prefix_caching = *s.enable_prefix_caching;
+  c.enable_chunked_prefill = *s.enable_chunked_prefill;
+  c.reserve_full_isl = *s.scheduler_reserve_full_isl;
+  c.async_scheduling = *s.async_scheduling;
+  c.long_prefill_token_threshold = *s.long_prefill_token_threshold;
+  c.watermark = *s.watermark;
+  c.stop = *s.stop;
+  c.loop = *s.loop;
+  return c;
+}
+
+std::vector<Stack> built_in_stacks() {
+  std::vector<Stack> out;
+  for (const std::string& name : names(Kind::Stack))
+    out.push_back(config::read<Stack>(config::Document::from_text(*find(Kind::Stack, name), name)));
+  return out;
+}
+
+StackMatch nearest_stack(std::span<const Stack> stacks, Engine engine, std::string_view version) {
+  std::vector<std::pair<Release, const Stack*>> candidates;
+  StackMatch out;
+  for (const Stack& s : stacks) {
+    if (s.engine != engine) continue;
+    candidates.emplace_back(release_of(s.since).value_or(Release{}), &s);
+    if (s.preferred || out.stack == nullptr) out.stack = &s;
+  }
+  const std::optional<Release> wanted = release_of(version);
+  if (candidates.empty() || !wanted) return out;
+  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first, a.second->name) < std::tie(b.first, b.second->name);
+  });
+  out.stack = candidates.front().second;
+  for (const auto& [since, stack] : candidates)
+    if (since <= *wanted) out.stack = stack;
+  out.match = release_of(out.stack->version) == wanted ? Match::Exact : Match::Nearest;
+  return out;
+}
+
+}  // namespace servecast::scenario

@@ -1,0 +1,40 @@
+#include "scenario/step_times.hpp"
+
+#include "cost/compiled.hpp"
+#include "cost/fixed.hpp"
+
+namespace servecast::scenario {
+
+cost::StepModel step_model(const Resolved& r, std::size_t pool, std::vector<std::string>& warnings) {
+  const PoolSetup& setup = r.pools[pool];
+  const engine::Settings& s = r.scenario.pools[pool].engine;  // complete after resolve()
+  cost::StepModelInput in{.architecture = r.model,
+                          .gpu = r.gpu,
+                          .fabric = r.fabric,
+                          .precision = {setup.formats, setup.activations, setup.kv_cache},
+                          .parallel = r.scenario.pools[pool].parallel,
+                          .max_num_batched_tokens = *s.max_num_batched_tokens,
+                          .max_num_seqs = *s.max_num_seqs,
+                          .max_model_len = *s.max_model_len,
+                          .cuda_graphs = *s.cuda_graphs,
+                          .async_scheduling = *s.async_scheduling,
+                          .host = setup.stack.host,
+                          .efficiency = {}};
+  core::Problems problems;
+  cost::check_step_model(in, problems, setup.place, warnings);
+  problems.raise_if_any();
+  return cost::StepModel(in);
+}
+
+StepTimes make_step_times(const Resolved& r, std::size_t pool) {
+  StepTimes out;
+  if (r.scenario.cost.fixed) {
+    out.cost = std::make_unique<cost::FixedCost>(*r.scenario.cost.fixed);
+    return out;
+  }
+  out.cost = std::make_unique<cost::CompiledCost>(step_model(r, pool, out.warnings));
+  out.client_overhead = core::milliseconds(r.pools[pool].stack.host.frontend_ms);
+  return out;
+}
+
+}  // namespace servecast::scenario

@@ -1,0 +1,44 @@
+// When requests arrive in an open loop: renewal processes by their gaps, processes of varying rate by inverting the
+// integral of the rate, so that each arrival takes one exponential draw and rescaling every rate rescales one and the
+// same stream. Instants are whole picoseconds and never fall.
+#pragma once
+
+#include "core/random.hpp"
+#include "core/time.hpp"
+#include "workload/config.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace servecast::workload {
+
+class ArrivalProcess {
+ public:
+  virtual ~ArrivalProcess() = default;
+  // Instant of the next arrival; Time::never() when none follows or it lies beyond the longest run (106 days).
+  virtual core::Time next() = 0;
+};
+
+// stream: "workload/arrivals" for requests; state changes of mmpp draw from stream + "/states".
+// Requires: check() found nothing.
+std::unique_ptr<ArrivalProcess> make_arrival_process(const ArrivalsConfig& c, std::uint64_t seed,
+                                                     const std::string& stream);
+
+// Processes whose rate varies.
+std::unique_ptr<ArrivalProcess> make_piecewise(const std::vector<RatePoint>& points, core::Random random);
+std::unique_ptr<ArrivalProcess> make_diurnal(double mean_rate, const DiurnalConfig& c, core::Random random);
+std::unique_ptr<ArrivalProcess> make_mmpp(const std::vector<MmppState>& states, core::Random random,
+                                          core::Random state_random);
+
+// Shape of a Weibull law with this coefficient of variation. Requires: 0.01 <= cv <= 30.
+double weibull_shape(double cv);
+
+constexpr double longest_run_s = 9.2e6;
+
+// The instant `s` seconds into the run, or never beyond the longest run.
+inline core::Time instant(double s) {
+  return s < longest_run_s ? core::Time{} + core::seconds(s) : core::Time::never();
+}
+
+}  // namespace servecast::workload

@@ -1,0 +1,175 @@
+#include "fidelity/kv_rows.hpp"
+
+#include "config/json_reader.hpp"
+#include "fidelity/documents.hpp"
+#include "scenario/library.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+
+namespace servecast::fidelity {
+namespace {
+
+using precision::Format;
+
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> out(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      out.emplace_back();
+    else if (c != '\r')
+      out.back() += c;
+  }
+  return out;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+double number(const CsvRow& row, const std::string& column) {
+  const auto found = row.find(column);
+  return found == row.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
+}
+
+// The number after a setting's name in a note, "max_num_seqs 128" or "max_num_seqs=128".
+std::optional<std::int32_t> noted(const std::string& note, const std::string& setting) {
+  const std::size_t at = note.find(setting);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t digits = note.find_first_of("0123456789", at);
+  if (digits > at + setting.size() + 1) return std::nullopt;
+  return std::atoi(note.c_str() + digits);
+}
+
+// Log names of GPUs whose profile has another name.
+std::string gpu_name(const std::string& text) {
+  static const std::map<std::string, std::string> aliases = {
+      {"h100 80gb", "h100"},      {"a100 80gb", "a100-80gb"},    {"a6000 48gb", "a6000"},
+      {"mi300x 192gb", "mi300x"}, {"rtx 3090 24gb", "rtx-3090"}, {"rtx 5080 16gb", "rtx-5080"},
+      {"t4 16gb", "t4"},          {"b200-class", "b200"},        {"141gb-class", "h200"}};
+  for (const auto& [prefix, name] : aliases)
+    if (lower(text).starts_with(prefix)) return name;
+  return "";
+}
+
+// Models of a family that differ only in what weights hold.
+std::string model_name(const std::string& text) {
+  static const std::map<std::string, std::string> aliases = {{"llama-3-8b", "llama-3.1-8b"}};
+  const auto alias = aliases.find(lower(text));
+  return alias == aliases.end() ? lower(text) : alias->second;
+}
+
+std::string read_gpu(const CsvRow& row, hardware::Gpu& gpu) {
+  const std::string name = gpu_name(row.at("gpu"));
+  if (!name.empty() && read_built_in(scenario::Kind::Gpu, name, gpu)) {
+    if (number(row, "total_gpu_gib") > 0) gpu.memory_gib = number(row, "total_gpu_gib");
+    return "";
+  }
+  // An unnamed card with its memory stated is one on PCIe as far as memory is concerned.
+  gpu.name = row.at("gpu");
+  gpu.memory_gib = number(row, "total_gpu_gib");
+  return gpu.memory_gib > 0 ? "" : "gpu (" + row.at("gpu") + ")";
+}
+
+std::string read_formats(const CsvRow& row, scenario::FitInput& in) {
+  const std::string weights = row.at("weight_dtype");
+  in.formats = in.architecture.formats;
+  if (weights.starts_with("mxfp4") || weights == "bf16" || weights == "fp16") {
+    if (weights.find("Marlin") != std::string::npos) {
+      hardware::Gpu older = in.gpu;
+      older.architecture = "ampere";
+      in.padding = scenario::padding_of(in.formats, older);
+    }
+  } else if (weights == "fp8") {
+    in.formats = model::quantised(in.formats, Format::Fp8);
+  } else if (weights == "awq-int4") {
+    in.formats = model::quantised(in.formats, Format::Int4Group128);
+  } else if (weights == "w8a8") {
+    in.formats = model::quantised(in.formats, Format::Int8);
+  } else {
+    return "weight_dtype (" + weights + ")";
+  }
+  if (row.at("kv_dtype") == "fp8") in.kv_cache = Format::Fp8;
+  return "";
+}
+
+std::string read_stack(const CsvRow& row, const std::vector<scenario::Stack>& stacks, KvRow& out) {
+  static const std::map<std::string, scenario::Engine> engines = {
+      {"vLLM", scenario::Engine::Vllm}, {"SGLang", scenario::Engine::Sglang}, {"TRT-LLM", scenario::Engine::Trtllm}};
+  const auto engine = engines.find(row.at("engine"));
+  if (engine == engines.end()) return "engine (" + row.at("engine") + " has no stack)";
+  const scenario::StackMatch match = scenario::nearest_stack(stacks, engine->second, row.at("version"));
+  out.match = match.match;
+  out.input.stack = *match.stack;
+  return "";
+}
+
+void read_settings(const CsvRow& row, KvRow& out) {
+  engine::Settings& s = out.input.settings;
+  const std::string& note = row.at("note");
+  s.max_num_seqs = noted(note, "max_num_seqs");
+  s.max_num_batched_tokens = noted(note, "max_num_batched_tokens");
+  if (const auto chunk = noted(note, "chunked prefill")) s.max_num_batched_tokens = chunk;
+  if (note.find("enforce-eager") != std::string::npos) s.cuda_graphs = false;
+  if (number(row, "max_model_len") > 0)
+    s.max_model_len = static_cast<std::int32_t>(number(row, "max_model_len"));
+  else if (row.at("model") == "Llama-3-8B")
+    s.max_model_len = 8192;  // its own limit, before 3.1 raised it
+  if (number(row, "block_size") > 0) s.block_size = static_cast<std::int32_t>(number(row, "block_size"));
+  const double share = number(row, "util_or_fraction");
+  if (share > 0)
+    s.gpu_memory_utilization = share;
+  else if (out.input.stack.engine == scenario::Engine::Vllm)
+    s.gpu_memory_utilization = 0.9;
+  out.assumed_utilization = share <= 0;
+}
+
+std::string complete(const CsvRow& row, const std::vector<scenario::Stack>& stacks, KvRow& out) {
+  if (std::string missing = read_stack(row, stacks, out); !missing.empty()) return missing;
+  if (!read_built_in(scenario::Kind::Model, model_name(row.at("model")), out.input.architecture))
+    return "model (" + row.at("model") + " is not in models/)";
+  if (std::string missing = read_gpu(row, out.input.gpu); !missing.empty()) return missing;
+  if (number(row, "pp") > 1) return "pipeline stages (pp " + row.at("pp") + " is not supported)";
+  if (row.at("note").find("draft") != std::string::npos) return "draft model (weights of its head are not stated)";
+  if (std::string missing = read_formats(row, out.input); !missing.empty()) return missing;
+  out.input.tensor = static_cast<std::int32_t>(number(row, "tp"));
+  read_settings(row, out);
+  return scenario::fit_problem(out.input).value_or("");
+}
+
+}  // namespace
+
+std::vector<CsvRow> read_csv(const std::string& path) {
+  std::vector<CsvRow> rows;
+  std::ifstream in(path);
+  std::string line;
+  if (!std::getline(in, line)) return rows;
+  const std::vector<std::string> header = split(line);
+  while (std::getline(in, line)) {
+    const std::vector<std::string> fields = split(line);
+    if (fields.size() < header.size()) continue;
+    for (std::size_t i = 0; i < header.size(); ++i) (i == 0 ? rows.emplace_back() : rows.back())[header[i]] = fields[i];
+  }
+  return rows;
+}
+
+KvRow kv_row(const CsvRow& row, const std::vector<scenario::Stack>& stacks) {
+  KvRow out;
+  out.id = row.at("id");
+  out.weights_gib = number(row, "weights_gib_per_gpu");
+  out.activation_gib = number(row, "activation_peak_gib");
+  out.kv_gib = number(row, "kv_gib_per_gpu_reported");
+  out.blocks = number(row, "gpu_blocks");
+  out.tokens = number(row, "kv_tokens");
+  out.refused = complete(row, stacks, out);
+  return out;
+}
+
+}  // namespace servecast::fidelity

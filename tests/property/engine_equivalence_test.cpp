@@ -1,0 +1,117 @@
+// The constant-time engine equals the plain loop to the bit: times, preemptions, prefix hits, gaps and totals, over
+// thousands of random configurations, most of them short of blocks.
+#include "catch.hpp"
+#include "core/random.hpp"
+#include "engine/constant_time.hpp"
+#include "engine/plain_loop.hpp"
+#include "support/recorder.hpp"
+
+using namespace servecast;
+
+namespace {
+
+struct Case {
+  engine::Config config;
+  test::RoundCost cost;
+  std::vector<workload::Request> requests;
+};
+
+std::int32_t pick(core::Random& random, std::int32_t low, std::int32_t high) {
+  return low + static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+Case random_case(std::uint64_t seed) {
+  core::Random random(seed, "test/engine-equivalence");
+  Case c;
+  engine::Config& e = c.config;
+  const std::int32_t sizes[] = {1, 4, 16, 16, 16, 24, 64};
+  e.block_size = sizes[random.below(7)];
+  e.max_num_seqs = pick(random, 1, random.below(4) == 0 ? 256 : 24);
+  e.max_num_batched_tokens = std::max(e.max_num_seqs, pick(random, 8, random.below(2) == 0 ? 64 : 2048));
+  e.enable_chunked_prefill = random.below(8) != 0;
+  e.enable_prefix_caching = random.below(2) == 0;
+  e.reserve_full_isl = random.below(4) != 0;
+  e.async_scheduling = random.below(2) == 0;
+  e.stop = random.below(2) == 0 ? engine::Stop::Eos : engine::Stop::Length;
+  e.watermark = random.below(4) == 0 ? 0.03 : 0.0;
+  const std::int32_t longest_prompt = pick(random, 1, 400);
+  const std::int32_t longest_output = pick(random, 1, random.below(3) == 0 ? 300 : 40);
+  e.max_model_len = longest_prompt + longest_output + static_cast<std::int32_t>(random.below(3));
+  if (!e.enable_chunked_prefill) e.max_num_batched_tokens = std::max(e.max_num_batched_tokens, e.max_model_len);
+  const std::int64_t one = (e.max_model_len + e.block_size - 1) / e.block_size;
+  e.blocks = one + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(random.below(2) == 0 ? one + 1 : 8 * one + 1)));
+  e.blocks += static_cast<std::int64_t>(e.watermark * static_cast<double>(e.blocks)) + 1;
+  c.cost.per_context = static_cast<std::int64_t>(random.below(5));
+  const int n = pick(random, 1, 120);
+  std::int64_t t = 0;
+  const std::uint64_t gap = random.below(3) == 0 ? 1 : 1 + random.below(60'000'000);
+  for (int i = 0; i < n; ++i) {
+    t += static_cast<std::int64_t>(random.below(gap));
+    if (random.below(20) == 0) t = t / 1'000'000 * 1'000'000 + 1'000'000;  // some on round instants, to meet step ends
+    workload::Request r;
+    r.id = {static_cast<std::uint32_t>(i)};
+    r.arrival = {t};
+    r.prompt_tokens = pick(random, 1, longest_prompt);
+    r.hidden.output_tokens = pick(random, 1, longest_output);
+    c.requests.push_back(r);
+  }
+  return c;
+}
+
+// Drives one replica as the cluster does. cuts: the run is not told of arrivals ahead, but cut by them.
+void drive(engine::Replica& replica, const std::vector<workload::Request>& requests, bool cuts) {
+  std::size_t next = 0;
+  core::Time now{0};
+  for (;;) {
+    while (next < requests.size() && requests[next].arrival <= now) replica.enqueue(requests[next++], 0);
+    const core::Time arrival = next < requests.size() ? requests[next].arrival : core::Time::never();
+    engine::Run run{now, now, 0};
+    if (replica.has_work()) run = replica.advance(now, cuts ? core::Time::never() : arrival, {});
+    if (run.steps == 0) {
+      if (arrival == core::Time::never()) break;
+      now = arrival;
+      continue;
+    }
+    while (next < requests.size() && requests[next].arrival < run.end) {
+      const core::Time at = requests[next].arrival;
+      replica.enqueue(requests[next++], 0);
+      run = replica.cut(at);
+    }
+    replica.commit();
+    now = run.end;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the constant-time engine equals the plain loop over random configurations") {
+  std::int64_t preemptions = 0, hits = 0, runs = 0;
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    Case c = random_case(seed);
+    test::Recorder plain_events, fast_events;
+    auto plain = engine::make_plain_loop(c.config, c.cost, plain_events);
+    auto fast = engine::make_constant_time(c.config, c.cost, fast_events);
+    drive(*plain, c.requests, false);
+    drive(*fast, c.requests, seed % 2 == 0);
+    plain_events.sort();
+    fast_events.sort();
+    INFO("seed " << seed);
+    REQUIRE(plain_events.events == fast_events.events);
+    REQUIRE(plain_events.lookups == fast_events.lookups);
+    REQUIRE(plain_events.gaps == fast_events.gaps);
+    REQUIRE(plain->totals() == fast->totals());
+    REQUIRE_FALSE(plain->has_work());
+    REQUIRE_FALSE(fast->has_work());
+    REQUIRE(fast->load(0).blocks_used == 0);
+    REQUIRE(plain->load(0).blocks_used == 0);
+    std::int64_t finished = 0;
+    for (const auto& event : plain_events.events) finished += std::get<1>(event) == 1 ? 1 : 0;
+    REQUIRE(finished == static_cast<std::int64_t>(c.requests.size()));
+    preemptions += plain->totals().preemptions;
+    for (const auto& lookup : plain_events.lookups) hits += std::get<2>(lookup);
+    ++runs;
+  }
+  WARN(runs << " configurations, " << preemptions << " preemptions, " << hits << " tokens hit again");
+  REQUIRE(preemptions > 10'000);
+  REQUIRE(hits > 10'000);
+}
