@@ -17,8 +17,8 @@ choose_packages() {
   [[ -r /etc/os-release ]] && . /etc/os-release
   [[ $VERSION_CODENAME == bookworm ]] && boost=1.81
   packages=(g++ cmake ninja-build "libboost$boost-dev" "libboost-iostreams$boost-dev" nlohmann-json3-dev libcli11-dev
-            libfmt-dev)
-  if [[ ${1:-} == tests ]]; then packages+=(catch2 librapidcheck-dev); fi
+            libfmt-dev libeigen3-dev)
+  if [[ ${1:-} == tests ]]; then packages+=(catch2); fi
 }
 
 missing_packages() {

@@ -26,8 +26,7 @@ constexpr std::string_view exit_codes =
     "70 servecast's own bug; 130 interrupted.";
 
 // Verbs of the documented command line that this version does not have; they are refused by name.
-constexpr std::array<std::string_view, 8> later_verbs = {"capacity", "sweep",    "plan",     "compare",
-                                                         "check",    "validate", "numerics", "calibrate"};
+constexpr std::array<std::string_view, 4> later_verbs = {"sweep", "plan", "check", "numerics"};
 
 // What parsing fills in; it outlives the callbacks that CLI11 keeps.
 struct Parsed {
@@ -35,6 +34,10 @@ struct Parsed {
   ExplainOptions explain;
   DescribeOptions describe;
   ImportOptions import;
+  ValidateOptions validate;
+  CapacityOptions capacity;
+  CompareOptions compare;
+  CalibrateOptions calibrate;
   std::string what;
   std::string out;
   bool json = false;
@@ -107,6 +110,63 @@ void add_import_verbs(CLI::App& app, Parsed& p) {
   hf_app->callback([&p] { p.verb = [&p] { return import_hf_config(p.import); }; });
 }
 
+void add_calibrate_verbs(CLI::App& app, Parsed& p) {
+  CLI::App* top = app.add_subcommand("calibrate", "kernel profiles from measured operator tables");
+  top->require_subcommand(1);
+  CalibrateOptions& o = p.calibrate;
+  const auto add = [&](const char* name, const char* help, int (*verb)(const CalibrateOptions&)) {
+    CLI::App* one = top->add_subcommand(name, help);
+    one->add_option("--gpu", o.gpu, "GPU, where the names of the tables do not say it");
+    one->add_option("--stack", o.stack, "serving stack, e.g. vllm-0.19.0, where the names do not say it");
+    one->callback([&p, verb] { p.verb = [&p, verb] { return verb(p.calibrate); }; });
+    return one;
+  };
+  CLI::App* fit_app = add("fit", "fit one GPU's profile", calibrate_fit);
+  fit_app->add_option("tables", o.files, "operator tables: CSV, plain or .xz")->required();
+  fit_app->add_option("-o,--out", o.out, "folder of the stack; writes kernels/GPU.json into it")->required();
+  fit_app->add_option("--note", o.note, "stored in the profile");
+  fit_app->add_flag("--quick", o.quick, "no cross-validation");
+  fit_app->add_flag("--monotone", o.monotone, "GEMM times never fall with more rows or width, at the knots");
+  CLI::App* score_app = add("score", "errors of a profile on operator tables", calibrate_score);
+  score_app->add_option("tables", o.files, "operator tables: CSV, plain or .xz")->required();
+  score_app->add_option("--profile", o.profile, "kernel profile to score; the built-in one without it");
+  score_app->add_flag("--cross-validate", o.cross_validate, "fit anew with whole key groups held out");
+  score_app->add_flag("--json", o.json, "machine-readable output");
+  add("show", "what the built-in profiles hold", calibrate_show);
+}
+
+void add_question_verbs(CLI::App& app, Parsed& p) {
+  CLI::App* capacity_app = app.add_subcommand("capacity", "highest rate that meets the scenario's targets");
+  add_common(*capacity_app, p.capacity.common);
+  capacity_app->add_flag("--gpus", p.capacity.gpus, "the fewest replicas for the scenario's own rate instead");
+  capacity_app->add_option("--tolerance", p.capacity.tolerance, "width of the answer, 0.02 for 2 %")->check(CLI::Range(0.0005, 1.0));
+  capacity_app->callback([&p] { p.verb = [&p] { return capacity(p.capacity); }; });
+
+  CLI::App* compare_app = app.add_subcommand("compare", "two scenarios, or two result.json files: differences with intervals");
+  CompareOptions& c = p.compare;
+  compare_app->add_option("a", c.a, "scenario or result.json")->required();
+  compare_app->add_option("b", c.b, "scenario or result.json")->required();
+  compare_app->add_option("--set", c.sets, "override one key of both scenarios (repeatable)")->take_all()->allow_extra_args(false);
+  compare_app->add_option("--set-b", c.sets_b, "override one key of B alone (repeatable)")->take_all()->allow_extra_args(false);
+  compare_app->add_option("--replications", c.replications, "paired runs, seeds 1 to this")->check(CLI::Range(1, 1000));
+  compare_app->add_option("--threads", c.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
+  compare_app->add_flag("--json", c.json, "machine-readable output");
+  compare_app->callback([&p] { p.verb = [&p] { return compare(p.compare); }; });
+}
+
+void add_validate_verb(CLI::App& app, Parsed& p) {
+  CLI::App* validate_app = app.add_subcommand("validate", "predict every measured row of a file and report the errors");
+  ValidateOptions& v = p.validate;
+  validate_app->add_option("file", v.file, "CSV of measured rows; its kind is told by the header")->required();
+  validate_app->add_option("--rows", v.rows, "rows furthest off to show")->check(CLI::Range(0, 100'000));
+  validate_app->add_option("--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")->take_all()->allow_extra_args(false);
+  validate_app->add_flag("--study-clients", v.study_clients, "apply the client settings that some series imply");
+  validate_app->add_option("--threads", v.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
+  validate_app->add_flag("--json", v.json, "machine-readable output");
+  validate_app->add_flag("--markdown", v.markdown, "tables for a document");
+  validate_app->callback([&p] { p.verb = [&p] { return validate(p.validate); }; });
+}
+
 void add_later_verbs(CLI::App& app, Parsed& p) {
   for (const std::string_view name : later_verbs) {
     CLI::App* later = app.add_subcommand(std::string(name), "not in this version");
@@ -156,6 +216,9 @@ int dispatch(int argc, const char* const* argv) {
   add_simulation_verbs(app, parsed);
   add_reference_verbs(app, parsed);
   add_import_verbs(app, parsed);
+  add_calibrate_verbs(app, parsed);
+  add_question_verbs(app, parsed);
+  add_validate_verb(app, parsed);
   add_later_verbs(app, parsed);
   if (argc <= 1) {
     print(app.help());

@@ -65,7 +65,7 @@ cost::Explanation explained(const cost::StepModel& model, const Shape& s) {
 }
 
 std::string text_of(const Shape& shape, const cost::Explanation& e) {
-  report::Table table({{"operator", report::Align::Left, 12}, {"launches"}, {"time us"}, {"share"}, {"limit", report::Align::Left},
+  report::Table table({{"operator", report::Align::Left, 18}, {"n"}, {"us"}, {"share"}, {"limit", report::Align::Left},
                        {"GFLOP"}, {"MB"}, {"origin", report::Align::Left}});
   for (const cost::ExplainRow& row : e.rows)
     table.row({row.name, report::figure(row.launches), report::figure(row.seconds * 1e6), report::percent(row.share),

@@ -59,9 +59,8 @@ std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
     text += memory_table(f);
     if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));
   }
-  if (!fits.problem.empty())
-    for (const std::string& line : report::wrap(fits.problem, report::terminal_width)) text += (line == fits.problem ? "\n" : "") + line + "\n";
-  return text;
+  if (fits.problem.empty()) return text;
+  return fmt::format("{}\n{}\n", text, fmt::join(report::wrap(fits.problem, report::terminal_width), "\n"));
 }
 
 void write_pool(config::JsonWriter& out, const scenario::Resolved& r, std::size_t i, const scenario::FitReport& f) {

@@ -43,6 +43,43 @@ struct DescribeOptions {
   bool json = false;
 };
 
+struct CalibrateOptions {
+  std::vector<std::string> files;  // operator tables
+  std::string out;                 // folder of a stack
+  std::string gpu;                 // override what the file names say; of show: filters
+  std::string stack;
+  std::string profile;             // kernel profile file to score; empty: the built-in one
+  std::string note;                // stored in the profile
+  bool cross_validate = false;
+  bool quick = false;              // no cross-validation while fitting
+  bool monotone = false;
+  bool json = false;
+};
+
+struct ValidateOptions {
+  std::string file;
+  std::vector<std::string> limits;  // "METRIC=PERCENT"
+  int rows = 10;                    // furthest off
+  bool study_clients = false;
+  int threads = 0;
+  bool json = false;
+  bool markdown = false;
+};
+
+struct CapacityOptions {
+  Common common;
+  bool gpus = false;  // fewest replicas instead of the highest rate
+  double tolerance = 0.02;
+};
+
+struct CompareOptions {
+  std::string a, b;
+  std::vector<std::string> sets, sets_b;
+  int replications = 5;
+  int threads = 0;
+  bool json = false;
+};
+
 struct ImportOptions {
   std::string file;
   std::string format;  // of a trace; empty: told by its first line

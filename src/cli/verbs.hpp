@@ -15,6 +15,12 @@ int describe(const DescribeOptions& options);
 int list(const std::string& what, bool json);
 int schema(const std::string& document, const std::string& out);
 int init(const std::string& scenario, const std::string& out);
+int calibrate_fit(const CalibrateOptions& options);
+int calibrate_score(const CalibrateOptions& options);
+int calibrate_show(const CalibrateOptions& options);
+int validate(const ValidateOptions& options);
+int capacity(const CapacityOptions& options);
+int compare(const CompareOptions& options);
 int import_trace(const ImportOptions& options);
 int import_hf_config(const ImportOptions& options);
 

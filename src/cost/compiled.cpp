@@ -78,6 +78,8 @@ void CompiledCost::compile_chunks(const StepModel& model) {
 CompiledCost::CompiledCost(const StepModel& model) : host_(model.host()), window_(model.attention().window) {
   const StepModelInput& in = model.input();
   const std::int32_t most_decoders = std::min(in.max_num_seqs, in.max_num_batched_tokens);
+  most_tokens_ = {most_decoders, in.max_num_batched_tokens};
+  most_rows_ = most_decoders;
   for (const std::size_t mixed : {std::size_t{0}, std::size_t{1}}) {
     const std::int32_t most = mixed == 1 ? in.max_num_batched_tokens : most_decoders;
     const bool with_prefill = mixed == 1;
@@ -115,13 +117,13 @@ core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
 // Without host time beyond launch floors. bandwidth: the share of network that stretches with the link.
 StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) const {
   const std::size_t mixed = s.prefill_tokens > 0 ? 1 : 0;
-  const auto tokens = static_cast<std::size_t>(s.decode_requests + s.prefill_tokens);
-  const auto sampled = static_cast<std::size_t>(s.sampled_rows);
-  SERVECAST_ENSURE(tokens < tokens_[mixed].size() && sampled < rows_[mixed].size(),
-                   "a step of {} decoding sequences, {} prefill tokens and {} sampled rows exceeds the engine's limits",
-                   s.decode_requests, s.prefill_tokens, s.sampled_rows);
-  const Row& t = tokens_[mixed][tokens];
-  const Row& r = rows_[mixed][sampled];
+  const std::int32_t tokens = s.decode_requests + s.prefill_tokens;
+  SERVECAST_ENSURE(
+      tokens <= most_tokens_[mixed] && s.sampled_rows <= most_rows_ && s.decode_requests <= most_tokens_[0],
+      "a step of {} decoding sequences, {} prefill tokens and {} sampled rows exceeds the engine's limits",
+      s.decode_requests, s.prefill_tokens, s.sampled_rows);
+  const Row& t = tokens_[mixed][static_cast<std::size_t>(tokens)];
+  const Row& r = rows_[mixed][static_cast<std::size_t>(s.sampled_rows)];
   StepTime out;
   out.compute.ps = t.compute + r.compute + s.prefill_attention.ps;
   out.memory.ps = t.memory + r.memory;

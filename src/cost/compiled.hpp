@@ -27,8 +27,8 @@ class CompiledCost final : public StepCost {
   std::size_t table_bytes() const;
 
  private:
-  // One row of a table, picoseconds and bytes. network holds latency and nominal bandwidth together.
-  struct Row {
+  // One row of a table, picoseconds and bytes; a cache line. network holds latency and nominal bandwidth together.
+  struct alignas(64) Row {
     std::int64_t compute = 0;
     std::int64_t memory = 0;
     std::int64_t network = 0;
@@ -69,6 +69,8 @@ class CompiledCost final : public StepCost {
   std::array<std::int64_t, 2> factor_{};  // [mixed], of decode attention, fixed point
   std::array<Class, 2> classes_;
   std::vector<Form> forms_;
+  std::array<std::int32_t, 2> most_tokens_{};  // [mixed]
+  std::int32_t most_rows_ = 0;
   HostTime host_;
   std::int32_t window_ = 0;
 };

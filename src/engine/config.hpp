@@ -18,20 +18,43 @@ enum class Loop : std::uint8_t { Automatic, Plain };
 inline constexpr std::string_view loop_names[] = {"automatic", "plain"};
 constexpr std::span<const std::string_view> names_of(Loop) { return loop_names; }
 
+// mixed: decodes and prefill chunks share steps, decodes first (vLLM v1, TensorRT-LLM). prefill_first: prompts run in
+// steps of their own whenever one can start (SGLang).
+enum class StepKind : std::uint8_t { Mixed, PrefillFirst };
+
+// What starting a request takes. max_utilization: blocks for what it has now; when they run short, the newest requests
+// are preempted. guaranteed_no_evict: blocks for prompt and longest output of everything that runs; nothing is preempted.
+enum class CapacityPolicy : std::uint8_t { MaxUtilization, GuaranteedNoEvict };
+inline constexpr std::string_view capacity_policy_names[] = {"max_utilization", "guaranteed_no_evict"};
+constexpr std::span<const std::string_view> names_of(CapacityPolicy) { return capacity_policy_names; }
+
+// Order of the waiting queue. lpm: longest cached prefix first.
+enum class SchedulePolicy : std::uint8_t { Fcfs, Lpm };
+inline constexpr std::string_view schedule_policy_names[] = {"fcfs", "lpm"};
+constexpr std::span<const std::string_view> names_of(SchedulePolicy) { return schedule_policy_names; }
+
 struct Config {
+  StepKind steps = StepKind::Mixed;
   std::int32_t block_size = 16;                // tokens
   std::int64_t blocks = 0;                     // usable blocks of the pool, the null block excluded
   std::int32_t max_num_seqs = 256;
-  std::int32_t max_num_batched_tokens = 8192;
+  std::int32_t max_num_batched_tokens = 8192;  // prefill_first: of prefill in a step, SGLang's chunked_prefill_size
   std::int32_t max_model_len = 16384;
   bool enable_prefix_caching = true;
   bool enable_chunked_prefill = true;
-  bool reserve_full_isl = true;                // admission needs room for the whole current sequence
   bool async_scheduling = true;
+  Loop loop = Loop::Automatic;
+  // Mixed steps only.
+  CapacityPolicy capacity_policy = CapacityPolicy::MaxUtilization;
+  bool reserve_full_isl = true;                // admission needs room for the whole current sequence
   std::int32_t long_prefill_token_threshold = 0;  // 0: off
   double watermark = 0.0;                      // share of blocks kept free at admission while something runs
   Stop stop = Stop::Length;
-  Loop loop = Loop::Automatic;
+  // Prefill-first steps only.
+  SchedulePolicy schedule_policy = SchedulePolicy::Fcfs;
+  double schedule_conservativeness = 1.0;      // scales the share of outputs that admission expects to be used
+  std::int32_t max_prefill_tokens = 16384;     // of a prefill step, unless its only prompt is longer
+  bool enable_mixed_chunk = false;             // decodes join prefill steps
 };
 
 }  // namespace servecast::engine

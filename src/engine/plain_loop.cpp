@@ -1,6 +1,7 @@
 #include "engine/plain_loop.hpp"
 
 #include "core/error.hpp"
+#include "engine/sequence.hpp"
 #include "memory/block_pool.hpp"
 
 #include <algorithm>
@@ -10,31 +11,15 @@
 namespace servecast::engine {
 namespace {
 
-using core::Duration;
 using core::Time;
 
-enum class Phase : std::uint8_t { Prefill, Decode };
-
-struct Sequence {
-  workload::Request request;
-  std::int32_t generated = 0;
-  std::int32_t computed = 0;     // tokens whose KV is in the pool
+struct Sequence : SequenceState {
   std::int32_t published = 0;    // leading blocks whose content is registered
-  std::int32_t from = 0;         // this step: first token computed
-  std::int32_t scheduled = 0;    // this step: tokens computed
-  Phase phase = Phase::Prefill;
-  bool was_preempted = false;
-  bool stopped = false;          // emitted its last token, spends one more slot (asynchronous scheduling, eos)
   bool limbo = false;            // finished, its blocks and seat not yet given back
-  Time last_token;
   std::size_t piece = 0;         // content piece of the next block to publish
+  std::int64_t reserved = 0;     // blocks its longest output would take
   std::vector<memory::BlockId> blocks;
-
-  std::int32_t tokens() const { return request.prompt_tokens + generated; }
-  std::int32_t output() const { return request.hidden.output_tokens; }
 };
-
-std::int64_t blocks_for(std::int64_t tokens, std::int64_t block_size) { return (tokens + block_size - 1) / block_size; }
 
 // Chain that token index `token` belongs to, given the piece to start looking from.
 std::uint64_t chain_of(const workload::Request& request, std::int32_t token, std::size_t& piece) {
@@ -42,7 +27,7 @@ std::uint64_t chain_of(const workload::Request& request, std::int32_t token, std
   while (piece < pieces.size() && pieces[piece].end <= token) ++piece;
   if (piece < pieces.size()) return pieces[piece].chain;
   if (request.content.tail != 0) return request.content.tail;
-  return 0x8000000000000000ull | request.id.value;  // private
+  return private_chain(request.id);
 }
 
 class PlainLoop final : public Replica {
@@ -54,6 +39,8 @@ class PlainLoop final : public Replica {
   void enqueue(const workload::Request& request, std::int32_t) override {
     auto sequence = spare();
     sequence->request = request;
+    sequence->reserved =
+        blocks_for(request.prompt_tokens + output_limit(request, config_.max_model_len), config_.block_size);
     waiting_.push_back(std::move(sequence));
   }
 
@@ -92,9 +79,7 @@ class PlainLoop final : public Replica {
   void preempt_last(Time now);
   void release(Owned sequence);
   bool release_limbo();
-  void emit(Sequence& sequence, Time at);
-  void account(Duration duration, std::int32_t decoders);
-  void charge(Sequence& sequence, cost::StepShape& shape) const;
+  std::int64_t promised() const;
   bool wastes_slot(const Sequence& s) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && s.tokens() < config_.max_model_len;
   }
@@ -128,7 +113,7 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   }
   cost::StepShape shape;
   for (const Owned& sequence : active_) {
-    if (sequence->scheduled > 0) charge(*sequence, shape);
+    if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
@@ -137,21 +122,6 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   run_ = {now, now + step_.total, 1};
   in_progress_ = true;
   return run_;
-}
-
-void PlainLoop::charge(Sequence& s, cost::StepShape& shape) const {
-  const std::int32_t end = s.from + s.scheduled;
-  if (s.phase == Phase::Decode) {
-    ++shape.decode_requests;
-    ++shape.sampled_rows;
-    shape.decode_context += end;
-    if (window_ > 0) shape.decode_context_windowed += std::min(end, window_);
-    return;
-  }
-  shape.prefill_tokens += s.scheduled;
-  ++shape.prefill_requests;
-  shape.prefill_attention += cost_.chunk(s.from, end);
-  if (end == s.tokens()) ++shape.sampled_rows;
 }
 
 // One pass of the scheduler. False: nothing could be scheduled, and another pass would not change that.
@@ -217,7 +187,10 @@ bool PlainLoop::admit(Sequence& s) {
   const std::int64_t reserve = active_.empty() ? 0 : watermark_;
   const std::int64_t whole = blocks_for(s.tokens(), size) - hit_blocks + unreferenced;
   const std::int64_t now = blocks_for(hit_tokens + n, size) - hit_blocks + unreferenced;
-  if ((config_.reserve_full_isl ? std::max(whole, now) : now) + reserve > pool_.free()) return false;
+  std::int64_t need = config_.reserve_full_isl ? std::max(whole, now) : now;
+  if (config_.capacity_policy == CapacityPolicy::GuaranteedNoEvict)
+    need = s.reserved - hit_blocks + unreferenced + promised();
+  if (need + reserve > pool_.free()) return false;
 
   for (const memory::BlockId block : hits_) {
     pool_.retain(block);
@@ -235,6 +208,13 @@ bool PlainLoop::admit(Sequence& s) {
     observer_.prefix_lookup(s.request.id, s.tokens(), hit_tokens, s.was_preempted);
   }
   return true;
+}
+
+// Blocks that what runs may still ask for.
+std::int64_t PlainLoop::promised() const {
+  std::int64_t blocks = 0;
+  for (const Owned& s : active_) blocks += s->reserved - static_cast<std::int64_t>(s->blocks.size());
+  return blocks;
 }
 
 // Leading blocks of the sequence that the pool still holds, at most all tokens but the last; fills hits_.
@@ -302,33 +282,11 @@ bool PlainLoop::release_limbo() {
   return any;
 }
 
-void PlainLoop::emit(Sequence& s, Time at) {
-  ++s.generated;
-  if (s.generated == 1) observer_.first_token(s.request.id, at);
-  else observer_.token_gap(at - s.last_token, 1);
-  s.last_token = at;
-  if (s.generated == s.output()) observer_.finished(s.request.id, at, s.generated);
-}
-
-void PlainLoop::account(Duration duration, std::int32_t decoders) {
-  ++totals_.steps;
-  totals_.decode_tokens += decoders;
-  totals_.prefill_tokens += scheduled_prefill_tokens_;
-  totals_.peak_blocks_used = std::max(totals_.peak_blocks_used, pool_.used());
-  totals_.busy += duration;
-  totals_.compute += step_.compute;
-  totals_.memory += step_.memory;
-  totals_.network += step_.network;
-  totals_.host += step_.host;
-  totals_.scale_up_bytes += step_.scale_up_bytes;
-  totals_.block_time += static_cast<double>(pool_.used()) * static_cast<double>(duration.ps);
-  totals_.running_time += static_cast<double>(active_.size()) * static_cast<double>(duration.ps);
-}
-
 void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
-  account(run_.end - run_.begin, scheduled_decoders_);
+  add_step(totals_, step_, {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(),
+                            static_cast<std::int32_t>(active_.size())});
   release_limbo();
   std::vector<Owned>& kept = kept_;
   std::vector<Owned>& done = done_;
@@ -345,7 +303,7 @@ void PlainLoop::commit() {
     const bool emits = s.scheduled > 0 && s.computed == s.tokens();
     if (emits) {
       s.phase = Phase::Decode;
-      emit(s, run_.end);
+      emit(s, observer_, run_.end);
       if (s.generated == s.output()) {
         if (wastes_slot(s)) s.stopped = true;
         else s.limbo = true;

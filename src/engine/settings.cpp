@@ -27,6 +27,19 @@ void describe_scheduler(config::Fields& f, Settings& s) {
   f.field("watermark", s.watermark, {0, 1, false, true}, "share of blocks kept free at admission while something runs");
 }
 
+// Keys of one engine's scheduler; the others refuse them.
+void describe_engines(config::Fields& f, Settings& s) {
+  f.field("capacity_policy", s.capacity_policy,
+          "TensorRT-LLM: guaranteed_no_evict starts a request when prompt and longest output of all that run fit, "
+          "max_utilization when its prompt does, and pauses the newest when memory runs out");
+  f.field("schedule_policy", s.schedule_policy, "SGLang: order of the waiting queue; lpm: longest cached prefix first");
+  f.field("schedule_conservativeness", s.schedule_conservativeness, above(0, 10),
+          "SGLang: scales the share of output limits that admission expects to be used");
+  f.field("max_prefill_tokens", s.max_prefill_tokens, closed(1, most),
+          "SGLang: most prompt tokens of a prefill step, unless a single prompt is longer");
+  f.field("enable_mixed_chunk", s.enable_mixed_chunk, "SGLang: decodes join the steps that prefill");
+}
+
 }  // namespace
 
 void describe(config::Fields& f, Settings& s) {
@@ -38,6 +51,7 @@ void describe(config::Fields& f, Settings& s) {
   f.field("gpu_memory_utilization", s.gpu_memory_utilization, above(0, 1),
           "share of GPU memory the engine may use, as the engine defines it");
   describe_scheduler(f, s);
+  describe_engines(f, s);
   f.field("cuda_graphs", s.cuda_graphs, "replay decode steps as captured graphs; false: eager execution");
   f.field("num_gpu_blocks_override", s.num_gpu_blocks_override, closed(1, 1e12),
           "number of KV blocks, instead of what memory allows");
@@ -66,6 +80,11 @@ Settings merged(const Settings& base, const Settings& over) {
   take(out.watermark, over.watermark);
   take(out.num_gpu_blocks_override, over.num_gpu_blocks_override);
   take(out.kv_cache_memory_gib, over.kv_cache_memory_gib);
+  take(out.capacity_policy, over.capacity_policy);
+  take(out.schedule_policy, over.schedule_policy);
+  take(out.schedule_conservativeness, over.schedule_conservativeness);
+  take(out.max_prefill_tokens, over.max_prefill_tokens);
+  take(out.enable_mixed_chunk, over.enable_mixed_chunk);
   take(out.stop, over.stop);
   take(out.loop, over.loop);
   return out;

@@ -27,6 +27,11 @@ struct Settings {
   std::optional<double> watermark;
   std::optional<std::int64_t> num_gpu_blocks_override;
   std::optional<double> kv_cache_memory_gib;
+  std::optional<CapacityPolicy> capacity_policy;         // TensorRT-LLM
+  std::optional<SchedulePolicy> schedule_policy;         // SGLang, and the three below
+  std::optional<double> schedule_conservativeness;
+  std::optional<std::int32_t> max_prefill_tokens;
+  std::optional<bool> enable_mixed_chunk;
   std::optional<Stop> stop;
   std::optional<Loop> loop;
 };

@@ -16,6 +16,7 @@ struct Candidate {
   workload::RequestId id;
   std::int32_t prompt = 0;
   std::int32_t output = 0;
+  std::int32_t limit = 0;      // longest output to expect
   std::int32_t generated = 0;  // > 0 only after preemption
   core::Time last_token;
   memory::PrivateRuns::RunId run = memory::PrivateRuns::none;  // its freed blocks, if it was preempted
@@ -30,12 +31,12 @@ class WaitingQueue {
   bool empty() const { return preempted_.empty() && first_ == fresh_.size(); }
   std::size_t size() const { return preempted_.size() + fresh_.size() - first_; }
 
-  void push_back(workload::RequestId id, std::int32_t prompt, std::int32_t output) {
+  void push_back(workload::RequestId id, std::int32_t prompt, std::int32_t output, std::int32_t limit) {
     if (first_ > 1024 && first_ * 2 > fresh_.size()) {
       fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }
-    fresh_.push_back({id, prompt, output});
+    fresh_.push_back({id, prompt, output, limit});
   }
   void push_front(const Candidate& candidate) { preempted_.push_back(candidate); }
 
@@ -46,6 +47,7 @@ class WaitingQueue {
     candidate.id = fresh.id;
     candidate.prompt = fresh.prompt;
     candidate.output = fresh.output;
+    candidate.limit = fresh.limit;
     return candidate;
   }
   void pop_front() {
@@ -62,6 +64,7 @@ class WaitingQueue {
     workload::RequestId id;
     std::int32_t prompt;
     std::int32_t output;
+    std::int32_t limit;
   };
   std::vector<Candidate> preempted_;
   std::vector<Fresh> fresh_;

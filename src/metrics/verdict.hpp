@@ -33,7 +33,7 @@ struct RunFacts {
   bool arrivals_ended = true;  // the source had no more requests
   double occupancy = 0;        // Occupancy::largest
   // What the saturated engines would sustain by their cost model, if the caller has worked it out.
-  std::optional<double> capacity_requests_per_s;
+  std::optional<double> capacity_requests_per_s = std::nullopt;
 };
 
 // N(t) is the number of requests in the system over the arrival window, G its growth after the first requests had time

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 namespace servecast::scenario {
 
@@ -114,6 +116,37 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
     if (const auto problem = fit_problem(fit_input(r, i))) problems.add(setup.place, *problem);
   pool.engine = resolved_settings(setup.stack, r.gpu, r.model.max_position, pool.engine);
   check_settings(pool.engine, r.model.max_position, setup.place + "/engine", problems);
+  check_scheduler_settings(setup.stack.scheduler, pool.engine, setup.place + "/engine", problems);
+}
+
+// Lengths that can never fit; where some draws fit, the workload's own policy (overlong) decides.
+void check_lengths(const Resolved& r, const std::string& place, core::Problems& problems) {
+  const workload::WorkloadConfig& w = r.scenario.workload;
+  if (w.overlong || !w.input_tokens || r.scenario.pools.empty()) return;
+  const workload::LengthConfig& input = *w.input_tokens;
+  const std::int32_t shortest = input.distribution == workload::Distribution::Fixed ? input.value.value_or(1) : input.min.value_or(1);
+  const std::int32_t limit = *r.scenario.pools[0].engine.max_model_len;
+  if (shortest >= limit)
+    problems.add(place, "every prompt has at least {} tokens, but prompt and output together are limited by max_model_len {}; raise "
+                 "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject", shortest, limit);
+}
+
+using PlaceOf = std::function<std::string(const std::string& pointer)>;
+
+// Everything that r.scenario names, and the rules across sections.
+void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) {
+  read_reference(Kind::Model, r.scenario.model, r.model, problems);
+  read_hardware(r, problems);
+  r.pools.resize(r.scenario.pools.size());
+  for (std::size_t i = 0; i < r.pools.size(); ++i) {
+    r.pools[i].place = place(fmt::format("/pools/{}", i));
+    read_reference(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack, problems);
+  }
+  problems.raise_if_any();
+  if (r.scenario.pools.empty()) problems.add(place("/pools"), "the list is empty; give one pool");
+  for (std::size_t i = 0; i < r.pools.size(); ++i) resolve_pool(r, i, problems);
+  check_lengths(r, place("/workload/input_tokens"), problems);
+  if (!r.scenario.price.gpu_hour_usd && r.gpu.gpu_hour_usd > 0) r.scenario.price.gpu_hour_usd = r.gpu.gpu_hour_usd;
 }
 
 void resolve_paths(const config::Document& document, Scenario& s) {
@@ -136,18 +169,17 @@ Resolved resolve(const Request& request) {
   Resolved r;
   config::read(document, r.scenario, problems);
   if (request.seed) r.scenario.seed = *request.seed;
-  read_reference(Kind::Model, r.scenario.model, r.model, problems);
-  read_hardware(r, problems);
-  r.pools.resize(r.scenario.pools.size());
-  for (std::size_t i = 0; i < r.pools.size(); ++i) {
-    r.pools[i].place = document.place(fmt::format("/pools/{}", i));
-    read_reference(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack, problems);
-  }
-  problems.raise_if_any();
-  if (r.scenario.pools.empty()) problems.add(document.place("/pools"), "the list is empty; give one pool");
-  for (std::size_t i = 0; i < r.pools.size(); ++i) resolve_pool(r, i, problems);
-  if (!r.scenario.price.gpu_hour_usd && r.gpu.gpu_hour_usd > 0) r.scenario.price.gpu_hour_usd = r.gpu.gpu_hour_usd;
+  resolve_parts(r, [&document](const std::string& pointer) { return document.place(pointer); }, problems);
   resolve_paths(document, r.scenario);
+  problems.raise_if_any();
+  return r;
+}
+
+Resolved resolve(Scenario scenario, const std::string& place) {
+  core::Problems problems;
+  Resolved r;
+  r.scenario = std::move(scenario);
+  resolve_parts(r, [&place](const std::string& pointer) { return place + ":" + pointer; }, problems);
   problems.raise_if_any();
   return r;
 }

@@ -50,6 +50,8 @@ struct Resolved {
 
 // Throws core::InputError with every problem, core::Error if a file cannot be read.
 Resolved resolve(const Request& request);
+// The same for a scenario made in memory, whose values are in range; place names it in messages.
+Resolved resolve(Scenario scenario, const std::string& place);
 
 // The scenario with every default, override and extended document written out; resolving it gives the same run.
 std::string resolved_json(const Resolved& r);

@@ -4,6 +4,7 @@
 #include "core/units.hpp"
 #include "metrics/conservation.hpp"
 #include "metrics/number_in_system.hpp"
+#include "scenario/saturation.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,21 @@ metrics::Traffic traffic_of(const workload::WorkloadConfig& w) {
   if (w.closed_loop) return metrics::Traffic::Closed;
   const bool at_once = w.arrivals && w.arrivals->process == workload::Process::AllAtOnce;
   return at_once ? metrics::Traffic::AllAtOnce : metrics::Traffic::Open;
+}
+
+// From the requests as they came; prefixes that were hit need no prefill.
+std::optional<double> capacity_of(const Finished& f) {
+  const metrics::RequestCounts& n = f.log.counts();
+  if (n.completed == 0 || n.arrived == 0) return std::nullopt;
+  MeanRequest mean;
+  const double hits = n.prefix_queried_tokens > 0 ? static_cast<double>(n.prefix_hit_tokens) / static_cast<double>(n.prefix_queried_tokens) : 0.0;
+  const double prompt = static_cast<double>(n.prompt_tokens) / static_cast<double>(n.arrived);
+  mean.cached_tokens = prompt * hits;
+  mean.prompt_tokens = prompt - mean.cached_tokens;
+  mean.output_tokens = static_cast<double>(n.output_tokens) / static_cast<double>(n.completed);
+  const double one = saturated_requests_per_s(f.config, f.cost, mean);
+  if (one <= 0) return std::nullopt;
+  return one * static_cast<double>(f.cluster.replicas());
 }
 
 metrics::PoolMemory memory_of(const Resolved& r, const FitReport& fit) {
@@ -132,7 +148,8 @@ metrics::Result collect(const Finished& f) {
   check_laws(f, n, totals);
   out.duration_s = core::to_seconds(duration);
   out.steps = totals.steps;
-  out.verdict = metrics::judge(f.log, n, {traffic_of(f.resolved.scenario.workload), f.stopped_early, f.arrivals_ended, room.largest()});
+  out.verdict = metrics::judge(f.log, n, {traffic_of(f.resolved.scenario.workload), f.stopped_early, f.arrivals_ended, room.largest(),
+                                              capacity_of(f)});
   fill_measures(out, f, duration);
   out.time = metrics::time_shares(totals, duration, replicas);
   out.limiting_resource = std::string(metrics::limiting_resource(*out.time, room));

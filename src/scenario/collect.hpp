@@ -16,6 +16,7 @@ struct Finished {
   const metrics::RequestLog& log;
   const cluster::Cluster& cluster;
   const engine::Config& config;
+  const cost::StepCost& cost;
   const workload::SourceReport& source;
   core::Time end;              // last simulated instant that counts
   core::Duration client_overhead;

@@ -26,7 +26,7 @@ void check_runnable(const Resolved& r, const workload::Source& source) {
   core::Problems problems;
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     const Scheduler scheduler = r.pools[i].stack.scheduler;
-    if (scheduler != Scheduler::VllmV1)
+    if (scheduler == Scheduler::VllmV0)
       problems.add(r.pools[i].place + "/stack", "the scheduler {} of {} is not in this version of servecast: fit works, run does "
                    "not; use a vLLM stack from 0.8 on", names_of(scheduler)[static_cast<std::size_t>(scheduler)], r.pools[i].stack.name);
   }
@@ -41,19 +41,30 @@ bool shares_content(const workload::WorkloadConfig& w) {
   return w.trace && workload::Trace(*w.trace, w.format).block_tokens() > 0;
 }
 
+// Public repositories that publish traces of a format, for whoever has none yet.
+std::string_view published_in(workload::TraceFormat format) {
+  switch (format) {
+    case workload::TraceFormat::Azure: return " (published in the repository Azure/AzurePublicDataset)";
+    case workload::TraceFormat::Mooncake: return " (published in the repository kvcache-ai/Mooncake)";
+    case workload::TraceFormat::Burstgpt: return " (published in the repository HPMLL/BurstGPT)";
+    case workload::TraceFormat::Bailian: return " (published in the repository alibaba-edu/qwen-bailian-usagetraces-anon)";
+    default: return "";
+  }
+}
+
 void check_trace_exists(const Resolved& r) {
-  const std::optional<std::string>& trace = r.scenario.workload.trace;
+  const workload::WorkloadConfig& w = r.scenario.workload;
   std::error_code ignored;
-  if (trace && !std::filesystem::exists(*trace, ignored))
-    throw core::Error(fmt::format("cannot read {}: No such file or directory; name your copy of the trace with "
-                                  "--set /workload/trace=PATH", *trace));
+  if (w.trace && !std::filesystem::exists(*w.trace, ignored))
+    throw core::Error(fmt::format("cannot read {}: No such file or directory; name your copy of the trace{} with "
+                                  "--set /workload/trace=PATH", *w.trace, published_in(w.format)));
 }
 
 // One run while it lasts. Members are in order of dependence.
 struct Setup {
   Setup(const Resolved& r, const FitReport& fit, const RunOptions& options)
-      : config(engine_config(fit.settings, fit.engine_blocks)),
-        times(make_step_times(r, 0)),
+      : config(engine_config(r.pools[0].stack.scheduler, fit.settings, fit.engine_blocks)),
+        times(options.times ? options.times : std::make_shared<const StepTimes>(make_step_times(r, 0))),
         source(workload::make_source(r.scenario.workload, r.scenario.seed, {config.max_model_len}, source_report)),
         router(make_router(r.scenario.router, r.scenario.seed)),
         log(std::make_unique<metrics::RequestLog>(options.keep_rows ? metrics::RequestLog::Rows::Kept : metrics::RequestLog::Rows::None)),
@@ -62,13 +73,13 @@ struct Setup {
     check_runnable(r, *source);
     const bool shared = config.enable_prefix_caching && shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
-      cluster.add_replica([&](engine::Observer& observer) { return engine::make_replica(config, *times.cost, observer, shared); });
+      cluster.add_replica([&](engine::Observer& observer) { return engine::make_replica(config, *times->cost, observer, shared); });
     cluster.start();
     if (options.timeline) sampler.start();
   }
 
   engine::Config config;
-  StepTimes times;
+  std::shared_ptr<const StepTimes> times;
   workload::SourceReport source_report;
   std::unique_ptr<workload::Source> source;
   std::unique_ptr<cluster::Router> router;
@@ -77,6 +88,10 @@ struct Setup {
   cluster::Cluster cluster;
   Sampler sampler;
 };
+
+RunProgress progress_of(const Setup& setup) {
+  return {setup.cluster.finished(), static_cast<std::uint64_t>(setup.log->counts().arrived), setup.source->total(), setup.simulation.now()};
+}
 
 enum class Ending { Drained, Limit, Interrupted };
 
@@ -89,7 +104,7 @@ Ending simulate(Setup& setup, const Limits& limits, const RunOptions& options) {
     simulation.step();
     if (n % look_every != 0) continue;
     if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) return Ending::Interrupted;
-    if (options.progress) options.progress({setup.cluster.finished(), setup.source->total(), simulation.now()});
+    if (options.progress) options.progress(progress_of(setup));
   }
   setup.cluster.check_liveness();
   return Ending::Drained;
@@ -109,12 +124,12 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   const Ending ending = simulate(setup, r.scenario.limits, options);
   const bool unfinished = setup.log->counts().unfinished() > 0;
   out.interrupted = ending == Ending::Interrupted;
-  out.client_overhead = setup.times.client_overhead;
+  out.client_overhead = setup.times->client_overhead;
   out.events = setup.simulation.events();
   const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
   const core::Time end = ending == Ending::Drained ? std::max(setup.log->last_finish(), setup.log->last_arrival()) : setup.simulation.now();
-  setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times.warnings.begin(), setup.times.warnings.end());
-  out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, setup.source_report, end, out.client_overhead,
+  setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(), setup.times->warnings.end());
+  out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.source_report, end, out.client_overhead,
                         unfinished, arrivals_ended, out.interrupted});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
   out.log = std::move(setup.log);

@@ -7,6 +7,7 @@
 #include "metrics/result.hpp"
 #include "metrics/timeline.hpp"
 #include "scenario/build.hpp"
+#include "scenario/step_times.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace servecast::scenario {
 
 struct RunProgress {
   std::uint64_t finished = 0;
+  std::uint64_t arrived = 0;
   std::optional<std::uint64_t> total;
   core::Time now;
 };
@@ -27,6 +29,8 @@ struct RunOptions {
   const std::atomic<bool>* stop = nullptr;           // raised: the run ends early with a partial result
   bool keep_rows = false;                            // details for requests.csv
   bool timeline = false;                             // samples for timeline.csv
+  // Step times to share between runs of one configuration (make_step_times of an equal pool); absent: made here.
+  std::shared_ptr<const StepTimes> times;
 };
 
 struct RunOutcome {

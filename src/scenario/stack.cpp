@@ -113,6 +113,13 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
   defaults.watermark = base.watermark;
   defaults.stop = base.stop;
   defaults.loop = base.loop;
+  if (stack.scheduler == Scheduler::Trtllm) defaults.capacity_policy = engine::CapacityPolicy::GuaranteedNoEvict;
+  if (stack.scheduler == Scheduler::Sglang) {
+    defaults.schedule_policy = base.schedule_policy;
+    defaults.schedule_conservativeness = base.schedule_conservativeness;
+    defaults.max_prefill_tokens = base.max_prefill_tokens;
+    defaults.enable_mixed_chunk = base.enable_mixed_chunk;
+  }
   engine::Settings out = merged(merged(defaults, stack.settings), user);
   // An engine raises its own default budget to one whole prompt when prompts are not split, and lowers its own default
   // of concurrent requests to the budget; it never changes a value the user gave.
@@ -122,26 +129,9 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
   return out;
 }
 
-void check_settings(const engine::Settings& s, std::int32_t model_max_len, const std::string& place,
-                    core::Problems& problems) {
-  if (*s.max_num_batched_tokens < *s.max_num_seqs)
-    problems.add(place + "/max_num_batched_tokens",
-                 "{} is below max_num_seqs {}; a step must hold one token of each request", *s.max_num_batched_tokens,
-                 *s.max_num_seqs);
-  if (!*s.enable_chunked_prefill && *s.max_num_batched_tokens < *s.max_model_len)
-    problems.add(place + "/max_num_batched_tokens",
-                 "{} is below max_model_len {}; without chunked prefill a step must hold a whole prompt",
-                 *s.max_num_batched_tokens, *s.max_model_len);
-  if (*s.long_prefill_token_threshold > *s.max_model_len)
-    problems.add(place + "/long_prefill_token_threshold", "{} is above max_model_len {}",
-                 *s.long_prefill_token_threshold, *s.max_model_len);
-  if (*s.max_model_len > model_max_len)
-    problems.add(place + "/max_model_len", "{} is above the {} positions the model states; lower it", *s.max_model_len,
-                 model_max_len);
-}
-
-engine::Config engine_config(const engine::Settings& s, std::int64_t usable_blocks) {
+engine::Config engine_config(Scheduler scheduler, const engine::Settings& s, std::int64_t usable_blocks) {
   engine::Config c;
+  if (scheduler == Scheduler::Sglang) c.steps = engine::StepKind::PrefillFirst;
   c.block_size = *s.block_size;
   c.blocks = usable_blocks;
   c.max_num_seqs = *s.max_num_seqs;
@@ -155,6 +145,11 @@ engine::Config engine_config(const engine::Settings& s, std::int64_t usable_bloc
   c.watermark = *s.watermark;
   c.stop = *s.stop;
   c.loop = *s.loop;
+  if (s.capacity_policy) c.capacity_policy = *s.capacity_policy;
+  if (s.schedule_policy) c.schedule_policy = *s.schedule_policy;
+  if (s.schedule_conservativeness) c.schedule_conservativeness = *s.schedule_conservativeness;
+  if (s.max_prefill_tokens) c.max_prefill_tokens = *s.max_prefill_tokens;
+  if (s.enable_mixed_chunk) c.enable_mixed_chunk = *s.enable_mixed_chunk;
   return c;
 }
 

@@ -73,8 +73,12 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
 void check_settings(const engine::Settings& resolved, std::int32_t model_max_len, const std::string& place,
                     core::Problems& problems);
 
+// Refuses settings that the scheduler does not have.
+void check_scheduler_settings(Scheduler scheduler, const engine::Settings& resolved, const std::string& place,
+                              core::Problems& problems);
+
 // Requires: resolved settings.
-engine::Config engine_config(const engine::Settings& resolved, std::int64_t usable_blocks);
+engine::Config engine_config(Scheduler scheduler, const engine::Settings& resolved, std::int64_t usable_blocks);
 
 // Every stack built into the binary, by name. Throws core::InputError when one is malformed.
 std::vector<Stack> built_in_stacks();

@@ -72,6 +72,25 @@ TEST_CASE("links in documents lead to files that exist") {
   CHECK(findings.text() == "");
 }
 
+TEST_CASE("paths named in documents exist") {
+  Findings findings;
+  for (const File& file : files(documents, {".md"})) {
+    for (auto at = file.text.find('`'); at != std::string::npos; at = file.text.find('`', at + 1)) {
+      const auto end = file.text.find('`', at + 1);
+      if (end == std::string::npos) break;
+      const std::string name = file.text.substr(at + 1, end - at - 1);
+      const bool path = name.starts_with("src/") || name.starts_with("tests/") || name.starts_with("tools/") ||
+                        name.starts_with("docs/") || name.starts_with("hardware_profiles/") || name.starts_with("models/");
+      const bool example = name.find("NAME") != std::string::npos || name.find_first_of(" *") != std::string::npos;
+      if (path && !example && !std::filesystem::exists(std::filesystem::path(SERVECAST_SOURCE_DIR) / name)) {
+        findings.add(place(file, at), name + " does not exist");
+      }
+      at = end;
+    }
+  }
+  CHECK(findings.text() == "");
+}
+
 TEST_CASE("the architecture document describes every layer") {
   const auto found = files({"docs/ARCHITECTURE.md"});
   REQUIRE(found.size() == 1);

@@ -43,6 +43,22 @@ TEST_CASE("a header says what it is before anything else and is included once") 
   CHECK(findings.text() == "");
 }
 
+TEST_CASE("a source includes its own header before all others") {
+  // Which proves that the header needs nothing included before it.
+  std::set<std::string> headers;
+  for (const File& file : sources()) {
+    if (file.is_header()) headers.insert(file.path);
+  }
+  Findings findings;
+  for (const File& file : sources()) {
+    const std::string own = file.path.substr(0, file.path.size() - 3) + "hpp";
+    if (!file.is_cpp() || !headers.contains(own)) continue;
+    const auto all = includes(file);
+    if (all.empty() || "src/" + all.front().name != own) findings.add(file.path, own + " is not its first include");
+  }
+  CHECK(findings.text() == "");
+}
+
 TEST_CASE("SERVECAST_ENSURE is the only macro") {
   Findings findings;
   for (const File& file : sources()) {

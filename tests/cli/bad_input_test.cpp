@@ -121,9 +121,9 @@ TEST_CASE("a model that cannot fit exits 3 and names the smallest change") {
 
 TEST_CASE("requests longer than max_model_len are refused") {
   Workspace work;
-  work.write("bad.json", scenario_with("\"max\": 1000", "\"max\": 100000"));
+  work.write("bad.json", scenario_with(R"("uniform", "min": 100, "max": 1000)", R"("fixed", "value": 100000)"));
   refused(work.servecast("run bad.json"), 2, {"max_model_len"});
-  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,9000,44\r\n", {"max_model_len", "9044"});
+  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,9000,44\r\n", {"trace.csv:2", "9000", "max_model_len 8192"});
 }
 
 TEST_CASE("a missing trace is the outside world") {

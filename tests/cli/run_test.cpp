@@ -47,7 +47,7 @@ TEST_CASE("--out writes the files, and resolved.json reproduces the run") {
   INFO(first.err);
   REQUIRE(first.exit_code == 0);
   CHECK(work.read("results/result.json") == first.out);
-  CHECK(work.read("results/requests.csv").starts_with("request"));
+  CHECK(work.read("results/requests.csv").starts_with("id,"));
   CHECK_FALSE(work.read("results/timeline.csv").empty());
   const Outcome again = work.servecast("run results/resolved.json --out again --json");
   INFO(again.err);
@@ -84,13 +84,19 @@ TEST_CASE("a threshold on a metric that the result lacks is an input error") {
   CHECK(contains(outcome.err, "/latency/ttft/p99"));
 }
 
-TEST_CASE("an overloaded run ends, says so and exits 0") {
+TEST_CASE("an overloaded run ends, says so with its load factor and exits 0") {
   Workspace work;
-  work.write("s.json", scenario_with("\"rate_per_s\": 10", "\"rate_per_s\": 2000"));
-  const Outcome outcome = work.servecast("run s.json --set /workload/requests=20000 --set /limits/drain=false");
-  INFO(outcome.err);
+  work.write("s.json", scenario_with("\"rate_per_s\": 10", "\"rate_per_s\": 200"));
+  const Outcome outcome = work.servecast("run s.json --set /workload/requests=20000");
   CHECK(outcome.exit_code == 0);
-  CHECK(contains(outcome.out, "overloaded"));
+  CHECK(contains(outcome.out, "overloaded at load factor"));
+}
+
+TEST_CASE("a run that reaches its time limit counts what did not finish") {
+  Workspace work;
+  work.write("s.json", scenario_with("\"rate_per_s\": 10", "\"rate_per_s\": 200"));
+  const Outcome outcome = work.servecast("run s.json --set /workload/requests=20000 --set /limits/max_simulated_s=60");
+  CHECK(outcome.exit_code == 0);
   CHECK(contains(outcome.out, "unfinished"));
 }
 

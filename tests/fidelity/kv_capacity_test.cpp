@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 namespace {
@@ -158,11 +159,11 @@ TEST_CASE("gpt-oss-120b does not fit one H100 at 0.90, and the change that makes
 }
 
 TEST_CASE("every row of the shared start logs is predicted or refused with the field it lacks") {
-  const std::vector<CsvRow> rows = read_csv(data_path());
-  if (rows.empty()) {
+  if (!std::filesystem::exists(data_path())) {
     WARN("skipped: " << data_path() << " is absent");
     return;
   }
+  const std::vector<CsvRow> rows = load_csv(data_path()).rows;
   const std::set<std::string> scored = {"K03", "K04", "K06", "K11", "K13", "K26", "K32", "K50", "K55", "K57"};
   const std::vector<scenario::Stack> stacks = scenario::built_in_stacks();
   int within_bar = 0;

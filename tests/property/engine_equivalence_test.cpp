@@ -4,6 +4,7 @@
 #include "core/random.hpp"
 #include "engine/constant_time.hpp"
 #include "engine/plain_loop.hpp"
+#include "support/drive.hpp"
 #include "support/recorder.hpp"
 
 using namespace servecast;
@@ -33,6 +34,7 @@ Case random_case(std::uint64_t seed) {
   e.reserve_full_isl = random.below(4) != 0;
   e.async_scheduling = random.below(2) == 0;
   e.stop = random.below(2) == 0 ? engine::Stop::Eos : engine::Stop::Length;
+  if (random.below(4) == 0) e.capacity_policy = engine::CapacityPolicy::GuaranteedNoEvict;
   e.watermark = random.below(4) == 0 ? 0.03 : 0.0;
   const std::int32_t longest_prompt = pick(random, 1, 400);
   const std::int32_t longest_output = pick(random, 1, random.below(3) == 0 ? 300 : 40);
@@ -53,46 +55,23 @@ Case random_case(std::uint64_t seed) {
     r.arrival = {t};
     r.prompt_tokens = pick(random, 1, longest_prompt);
     r.hidden.output_tokens = pick(random, 1, longest_output);
+    if (random.below(3) == 0) r.max_tokens = r.hidden.output_tokens + pick(random, 0, longest_output);
     c.requests.push_back(r);
   }
   return c;
 }
 
-// Drives one replica as the cluster does. cuts: the run is not told of arrivals ahead, but cut by them.
-void drive(engine::Replica& replica, const std::vector<workload::Request>& requests, bool cuts) {
-  std::size_t next = 0;
-  core::Time now{0};
-  for (;;) {
-    while (next < requests.size() && requests[next].arrival <= now) replica.enqueue(requests[next++], 0);
-    const core::Time arrival = next < requests.size() ? requests[next].arrival : core::Time::never();
-    engine::Run run{now, now, 0};
-    if (replica.has_work()) run = replica.advance(now, cuts ? core::Time::never() : arrival, {});
-    if (run.steps == 0) {
-      if (arrival == core::Time::never()) break;
-      now = arrival;
-      continue;
-    }
-    while (next < requests.size() && requests[next].arrival < run.end) {
-      const core::Time at = requests[next].arrival;
-      replica.enqueue(requests[next++], 0);
-      run = replica.cut(at);
-    }
-    replica.commit();
-    now = run.end;
-  }
-}
-
 }  // namespace
 
 TEST_CASE("the constant-time engine equals the plain loop over random configurations") {
-  std::int64_t preemptions = 0, hits = 0, runs = 0;
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  std::int64_t preemptions = 0, hits = 0, runs = 0, reserving = 0;
+  for (std::uint64_t seed = 0; seed < 5000; ++seed) {
     Case c = random_case(seed);
     test::Recorder plain_events, fast_events;
     auto plain = engine::make_plain_loop(c.config, c.cost, plain_events);
     auto fast = engine::make_constant_time(c.config, c.cost, fast_events);
-    drive(*plain, c.requests, false);
-    drive(*fast, c.requests, seed % 2 == 0);
+    test::drive(*plain, c.requests, false);
+    test::drive(*fast, c.requests, seed % 2 == 0);
     plain_events.sort();
     fast_events.sort();
     INFO("seed " << seed);
@@ -107,11 +86,16 @@ TEST_CASE("the constant-time engine equals the plain loop over random configurat
     std::int64_t finished = 0;
     for (const auto& event : plain_events.events) finished += std::get<1>(event) == 1 ? 1 : 0;
     REQUIRE(finished == static_cast<std::int64_t>(c.requests.size()));
+    if (c.config.capacity_policy == engine::CapacityPolicy::GuaranteedNoEvict) {
+      REQUIRE(plain->totals().preemptions == 0);
+      ++reserving;
+    }
     preemptions += plain->totals().preemptions;
     for (const auto& lookup : plain_events.lookups) hits += std::get<2>(lookup);
     ++runs;
   }
   WARN(runs << " configurations, " << preemptions << " preemptions, " << hits << " tokens hit again");
+  REQUIRE(reserving > 800);
   REQUIRE(preemptions > 10'000);
   REQUIRE(hits > 10'000);
 }

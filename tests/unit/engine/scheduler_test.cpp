@@ -1,23 +1,11 @@
 // Hand-computed traces of the scheduler, run on both engines: round-number steps, every instant worked out in comments.
-#include "catch.hpp"
-#include "engine/constant_time.hpp"
-#include "engine/plain_loop.hpp"
-#include "support/recorder.hpp"
+#include "bench.hpp"
 #include "support/scripted_source.hpp"
 
 using namespace servecast;
-using test::request;
+using namespace servecast::test;
 
 namespace {
-
-constexpr std::int64_t us = 1'000'000;  // ps
-
-
-// Every step takes one microsecond whatever it holds.
-struct UnitCost : test::RoundCost {
-  UnitCost() { per_token = per_decoder = per_context = 0; }
-  core::Duration chunk(std::int32_t, std::int32_t) const override { return {0}; }
-};
 
 engine::Config small() {
   engine::Config c;
@@ -30,34 +18,6 @@ engine::Config small() {
   c.async_scheduling = false;
   return c;
 }
-
-struct Bench {
-  UnitCost cost;
-  test::Recorder seen;
-  std::unique_ptr<engine::Replica> replica;
-  core::Time now{0};
-
-  Bench(const engine::Config& config, bool plain)
-      : replica(plain ? engine::make_plain_loop(config, cost, seen) : engine::make_constant_time(config, cost, seen)) {}
-  void arrive(const workload::Request& r) { replica->enqueue(r, 0); }
-  // One step; returns whether anything was scheduled.
-  bool step() {
-    const engine::Run run = replica->advance(now, now, {});
-    if (run.steps == 0) return false;
-    REQUIRE(run.steps == 1);
-    replica->commit();
-    now = run.end;
-    return true;
-  }
-  bool saw(std::int64_t at_us, int kind, std::uint32_t id) const {
-    for (const auto& [time, k, r, value] : seen.events) {
-      if (time == at_us * us && k == kind && r == id) return true;
-    }
-    return false;
-  }
-  engine::Load load() const { return replica->load(0); }
-};
-constexpr int first_token = 0, finished = 1, preempted = 2;
 
 }  // namespace
 

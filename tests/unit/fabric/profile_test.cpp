@@ -47,14 +47,15 @@ TEST_CASE("a fabric whose number has no origin is refused") {
   CHECK(all.size() == 2);
 }
 
-// Points measured inside CUDA graphs: sglang 0.5.14 on B200, vLLM 0.24.0 on H100 (facts of the aiconfigurator tables).
+// Points measured inside CUDA graphs: sglang 0.5.14 on B200, vLLM 0.24.0 on H100 (ai-dynamo/aiconfigurator tables).
+// Other stacks differ more: TensorRT-LLM takes 30.4 us (B200) and 35.5 us (H100) at 2 MiB.
 TEST_CASE("the stored NVLink fabrics stay within a third of measured all-reduces among 8 GPUs") {
   struct Point {
     double bytes;
     double us;
   };
   const fabric::Group b200 = group_of(stored("nvlink5-hgx"), 8);
-  for (const Point p : {Point{131072, 7.0}, Point{2097152, 18.9}, Point{8388608, 36.2}, Point{33554432, 146.5}}) {
+  for (const Point p : {Point{131072, 7.0}, Point{2097152, 18.9}, Point{8388608, 36.2}, Point{33554432, 169.7}}) {
     CHECK(all_reduce(b200, p.bytes).total_s() * 1e6 == Approx(p.us).epsilon(0.33));
   }
   const fabric::Group h100 = group_of(stored("nvlink4-hgx"), 8);

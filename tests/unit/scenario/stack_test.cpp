@@ -132,6 +132,45 @@ TEST_CASE("settings that contradict each other are all reported") {
   CHECK(problems.lines().size() == 4);
 }
 
+TEST_CASE("each scheduler gets its own settings and refuses the others'") {
+  const auto settings = [](const char* name, const engine::Settings& user) {
+    return resolved_settings(stack(name), gpu(178, "blackwell"), 8192, user);
+  };
+  const auto problems = [&](const char* name, const engine::Settings& user) {
+    core::Problems found;
+    check_scheduler_settings(stack(name).scheduler, settings(name, user), "e", found);
+    return found.lines().size();
+  };
+  for (const char* name : {"vllm-0.19", "sglang-0.5", "trtllm-1"}) CHECK(problems(name, {}) == 0);
+  // A resolved document states every setting and must be accepted again.
+  for (const char* name : {"vllm-0.19", "sglang-0.5", "trtllm-1"}) CHECK(problems(name, settings(name, {})) == 0);
+  engine::Settings user;
+  user.capacity_policy = engine::CapacityPolicy::MaxUtilization;
+  user.schedule_policy = engine::SchedulePolicy::Lpm;
+  CHECK(problems("vllm-0.19", user) == 2);
+  CHECK(problems("sglang-0.5", user) == 1);
+  CHECK(problems("trtllm-1", user) == 1);
+  user = {};
+  user.watermark = 0.01;
+  user.long_prefill_token_threshold = 100;
+  CHECK(problems("vllm-0.19", user) == 0);
+  CHECK(problems("sglang-0.5", user) == 2);
+  CHECK(problems("trtllm-1", user) == 2);
+}
+
+TEST_CASE("a stack's scheduler decides what the engine is built as") {
+  const auto config = [](const char* name) {
+    return engine_config(stack(name).scheduler, resolved_settings(stack(name), gpu(178, "blackwell"), 8192, {}), 1000);
+  };
+  CHECK(config("vllm-0.19").steps == engine::StepKind::Mixed);
+  CHECK(config("vllm-0.19").capacity_policy == engine::CapacityPolicy::MaxUtilization);
+  CHECK(config("trtllm-1").steps == engine::StepKind::Mixed);
+  CHECK(config("trtllm-1").capacity_policy == engine::CapacityPolicy::GuaranteedNoEvict);
+  CHECK(config("trtllm-1").block_size == 32);
+  CHECK(config("sglang-0.5").steps == engine::StepKind::PrefillFirst);
+  CHECK(config("sglang-0.5").block_size == 1);
+}
+
 TEST_CASE("layers with a window form groups that hold only the window") {
   model::Architecture m = round_model();
   m.layers = 30;

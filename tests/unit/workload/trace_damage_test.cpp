@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 using namespace servecast;
+using namespace std::string_literals;
 using namespace servecast::workload;
 
 namespace {
@@ -100,17 +101,17 @@ TEST_CASE("text that is no UTF-8 and binary data are refused") {
   CHECK(complaint(azure_head + "2023-11-16 18:17:03.97,\xff,20\n") ==
         "F:2: byte 24 of the line is 0xff: not valid UTF-8; a trace is UTF-8 text");
   CHECK(complaint(azure_head + "\xed\xa0\x80,1,20\n").find("F:2: byte 1 of the line is 0xed") == 0);
-  CHECK(complaint(std::string("\x7f"
-                              "ELF\x02\x00\x00\x01",
-                              8)) == "F:1: byte 6 of the line is 0x00: the file is binary; a trace is UTF-8 text");
+  CHECK(complaint("\x7f"
+                  "ELF\x02\x00\x00\x01"s) ==
+        "F:1: byte 6 of the line is 0x00: the file is binary; a trace is UTF-8 text");
 }
 
 TEST_CASE("damaged compression is refused") {
-  CHECK(complaint(std::string("\x1f\x8b\x08\x00 this is no gzip data at all", 31)) ==
+  CHECK(complaint("\x1f\x8b\x08\x00 this is no gzip data at all"s) ==
         "F:1: compressed data is damaged or cut short; fetch the file again");
-  CHECK(complaint(std::string("\xfd"
-                              "7zXZ\0 nor is this xz data",
-                              30)) == "F:1: compressed data is damaged or cut short; fetch the file again");
+  CHECK(complaint("\xfd"
+                  "7zXZ\0 nor is this xz data"s) ==
+        "F:1: compressed data is damaged or cut short; fetch the file again");
   for (const std::string_view packed : {gzip_of_two_rows, xz_of_two_rows}) {
     const std::string whole = bytes(packed);
     CHECK(complaint(whole).empty());

@@ -1,38 +1,27 @@
 #include "fidelity/kv_rows.hpp"
 
 #include "config/json_reader.hpp"
-#include "fidelity/documents.hpp"
+#include "fidelity/names.hpp"
 #include "scenario/library.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <fstream>
+#include <map>
+#include <optional>
 
 namespace servecast::fidelity {
 namespace {
 
+// False when no such document exists.
+template <typename T>
+bool read_built_in(scenario::Kind kind, const std::string& name, T& value) {
+  const auto text = scenario::find(kind, name);
+  if (!text) return false;
+  value = config::read<T>(config::Document::from_text(*text, name));
+  return true;
+}
+
 using precision::Format;
-
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> out(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      out.emplace_back();
-    else if (c != '\r')
-      out.back() += c;
-  }
-  return out;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 double number(const CsvRow& row, const std::string& column) {
   const auto found = row.find(column);
@@ -55,15 +44,15 @@ std::string gpu_name(const std::string& text) {
       {"mi300x 192gb", "mi300x"}, {"rtx 3090 24gb", "rtx-3090"}, {"rtx 5080 16gb", "rtx-5080"},
       {"t4 16gb", "t4"},          {"b200-class", "b200"},        {"141gb-class", "h200"}};
   for (const auto& [prefix, name] : aliases)
-    if (lower(text).starts_with(prefix)) return name;
+    if (lower_case(text).starts_with(prefix)) return name;
   return "";
 }
 
 // Models of a family that differ only in what weights hold.
 std::string model_name(const std::string& text) {
   static const std::map<std::string, std::string> aliases = {{"llama-3-8b", "llama-3.1-8b"}};
-  const auto alias = aliases.find(lower(text));
-  return alias == aliases.end() ? lower(text) : alias->second;
+  const auto alias = aliases.find(lower_case(text));
+  return alias == aliases.end() ? lower_case(text) : alias->second;
 }
 
 std::string read_gpu(const CsvRow& row, hardware::Gpu& gpu) {
@@ -100,7 +89,7 @@ std::string read_formats(const CsvRow& row, scenario::FitInput& in) {
   return "";
 }
 
-std::string read_stack(const CsvRow& row, const std::vector<scenario::Stack>& stacks, KvRow& out) {
+std::string read_stack(const CsvRow& row, std::span<const scenario::Stack> stacks, KvRow& out) {
   static const std::map<std::string, scenario::Engine> engines = {
       {"vLLM", scenario::Engine::Vllm}, {"SGLang", scenario::Engine::Sglang}, {"TRT-LLM", scenario::Engine::Trtllm}};
   const auto engine = engines.find(row.at("engine"));
@@ -131,7 +120,7 @@ void read_settings(const CsvRow& row, KvRow& out) {
   out.assumed_utilization = share <= 0;
 }
 
-std::string complete(const CsvRow& row, const std::vector<scenario::Stack>& stacks, KvRow& out) {
+std::string complete(const CsvRow& row, std::span<const scenario::Stack> stacks, KvRow& out) {
   if (std::string missing = read_stack(row, stacks, out); !missing.empty()) return missing;
   if (!read_built_in(scenario::Kind::Model, model_name(row.at("model")), out.input.architecture))
     return "model (" + row.at("model") + " is not in models/)";
@@ -146,21 +135,7 @@ std::string complete(const CsvRow& row, const std::vector<scenario::Stack>& stac
 
 }  // namespace
 
-std::vector<CsvRow> read_csv(const std::string& path) {
-  std::vector<CsvRow> rows;
-  std::ifstream in(path);
-  std::string line;
-  if (!std::getline(in, line)) return rows;
-  const std::vector<std::string> header = split(line);
-  while (std::getline(in, line)) {
-    const std::vector<std::string> fields = split(line);
-    if (fields.size() < header.size()) continue;
-    for (std::size_t i = 0; i < header.size(); ++i) (i == 0 ? rows.emplace_back() : rows.back())[header[i]] = fields[i];
-  }
-  return rows;
-}
-
-KvRow kv_row(const CsvRow& row, const std::vector<scenario::Stack>& stacks) {
+KvRow kv_row(const CsvRow& row, std::span<const scenario::Stack> stacks) {
   KvRow out;
   out.id = row.at("id");
   out.weights_gib = number(row, "weights_gib_per_gpu");

@@ -1,21 +1,15 @@
 // Rows of engine start logs as deployments that `fit` can predict. A row that cannot be predicted says which field is
-// missing; nothing is guessed per row. Reads the shared kv_capacity.csv; none of it is kept in this repository.
+// missing; nothing is guessed per row.
 #pragma once
 
+#include "fidelity/csv.hpp"
 #include "scenario/fit.hpp"
 #include "scenario/stack.hpp"
 
-#include <map>
-#include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace servecast::fidelity {
-
-using CsvRow = std::map<std::string, std::string>;  // column -> text
-
-// Quoted fields may hold commas; an empty list when the file is absent.
-std::vector<CsvRow> read_csv(const std::string& path);
 
 struct KvRow {
   std::string id;
@@ -30,6 +24,6 @@ struct KvRow {
   bool assumed_utilization = false;
 };
 
-KvRow kv_row(const CsvRow& row, const std::vector<scenario::Stack>& stacks);
+KvRow kv_row(const CsvRow& row, std::span<const scenario::Stack> stacks);
 
 }  // namespace servecast::fidelity

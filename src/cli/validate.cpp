@@ -1,0 +1,30 @@
+// `validate`: predicts every measured row of a file and reports how far off the predictions are.
+#include "fidelity/validate.hpp"
+
+#include "cli/interrupt.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/verbs.hpp"
+
+namespace servecast::cli {
+
+int validate(const ValidateOptions& options) {
+  std::vector<fidelity::ErrorLimit> limits;
+  for (const std::string& text : options.limits) limits.push_back(fidelity::error_limit(text));
+  watch_signals();
+  Progress progress;
+  fidelity::ValidateOptions how;
+  how.threads = options.threads;
+  how.study_clients = options.study_clients;
+  how.stop = &interrupted();
+  how.progress = [&progress](std::size_t done, std::size_t total) { progress.show(done, total, 0); };
+  const fidelity::Validation v = fidelity::validate_file(options.file, how);
+  const auto rows = static_cast<std::size_t>(options.rows);
+  print(options.json ? fidelity::validation_json(v) : options.markdown ? fidelity::validation_markdown(v, rows) : fidelity::validation_text(v, rows));
+  if (v.interrupted) return exit_interrupted;
+  const std::vector<std::string> failures = fidelity::exceeded(v, limits);
+  for (const std::string& failure : failures) warn(failure);
+  return failures.empty() ? exit_done : exit_failed;
+}
+
+}  // namespace servecast::cli

@@ -1,0 +1,94 @@
+#include "cost/kernels/expert_load.hpp"
+
+#include "core/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace servecast::cost::kernels {
+
+namespace {
+
+constexpr std::uint64_t draws = 5;  // random routings averaged
+constexpr double hot_share = 0.8;   // assumed: the power law is cut at this share of the tokens
+
+double rounded_up(double rows, double tile) { return std::ceil(rows / tile) * tile; }
+
+ExpertLoad balanced(double tokens, double experts, double top_k, double ep) {
+  ExpertLoad load;
+  load.rows = std::ceil(tokens * top_k / ep);
+  load.active = std::min(experts / ep, load.rows);
+  const double each = std::ceil(load.rows / load.active);
+  load.rows_by_16 = load.active * rounded_up(each, 16);
+  load.rows_by_64 = load.active * rounded_up(each, 64);
+  return load;
+}
+
+// What whole numbers and the cap of `tokens` leave over goes to the largest experts.
+void settle(std::vector<double>& counts, double tokens, double total) {
+  double left = total - std::accumulate(counts.begin(), counts.end(), 0.0);
+  std::vector<std::size_t> order(counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&counts](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  for (const std::size_t i : order) {
+    const double change = std::clamp(left, -counts[i], tokens - counts[i]);
+    counts[i] += change;
+    left -= change;
+    if (left == 0) return;
+  }
+}
+
+std::vector<double> drawn(std::uint64_t seed, double tokens, double experts, double top_k, double alpha) {
+  core::Random random(seed, "cost/expert_load");
+  const double cut = std::max(hot_share * tokens, 1.0001);
+  const double span = std::pow(cut, 1 - alpha) - 1;
+  std::vector<double> weights(static_cast<std::size_t>(experts));
+  double sum = 0;
+  for (double& w : weights) {
+    w = std::pow(random.uniform() * span + 1, 1 / (1 - alpha));
+    sum += w;
+  }
+  for (double& w : weights) w = std::round(std::min(tokens, tokens * top_k * w / sum));
+  settle(weights, tokens, tokens * top_k);
+  return weights;
+}
+
+// The group with most rows.
+ExpertLoad busiest(const std::vector<double>& counts, std::size_t groups) {
+  const std::size_t size = counts.size() / groups;
+  std::size_t best = 0;
+  double most = -1;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const auto first = counts.begin() + static_cast<std::ptrdiff_t>(g * size);
+    const double rows = std::accumulate(first, first + static_cast<std::ptrdiff_t>(size), 0.0);
+    if (rows > most) most = rows, best = g;
+  }
+  ExpertLoad load;
+  load.rows = most;
+  for (std::size_t i = best * size; i < (best + 1) * size; ++i) {
+    load.active += counts[i] > 0 ? 1 : 0;
+    load.rows_by_16 += rounded_up(counts[i], 16);
+    load.rows_by_64 += rounded_up(counts[i], 64);
+  }
+  return load;
+}
+
+}  // namespace
+
+ExpertLoad expert_load(double tokens, double experts, double top_k, double ep, double alpha) {
+  if (alpha == 0) return balanced(tokens, experts, top_k, ep);
+  ExpertLoad sum;
+  for (std::uint64_t seed = 1; seed <= draws; ++seed) {
+    const ExpertLoad one = busiest(drawn(seed, tokens, experts, top_k, alpha), static_cast<std::size_t>(ep));
+    sum.rows += one.rows / draws;
+    sum.active += one.active / draws;
+    sum.rows_by_16 += one.rows_by_16 / draws;
+    sum.rows_by_64 += one.rows_by_64 / draws;
+  }
+  return sum;
+}
+
+}  // namespace servecast::cost::kernels

@@ -1,0 +1,131 @@
+// The class behind constant_time.hpp, shared by the two files that implement it: scheduling, and applying a run.
+#pragma once
+
+#include "core/error.hpp"
+#include "engine/constant_time.hpp"
+#include "engine/finish_calendar.hpp"
+#include "engine/sequence.hpp"
+#include "engine/waiting_queue.hpp"
+#include "memory/private_runs.hpp"
+
+#include <array>
+#include <vector>
+
+namespace servecast::engine {
+
+constexpr std::int32_t longest_run = 64;  // steps taken at once; a power of two no larger than the calendar's window
+
+class ConstantTime final : public Replica {
+ public:
+  ConstantTime(const Config& config, const cost::StepCost& cost, Observer& observer)
+      : config_(config), cost_(cost), observer_(observer), calendar_(config.max_num_seqs), runs_(config.blocks),
+        slots_(static_cast<std::size_t>(config.max_num_seqs)),
+        crossing_(static_cast<std::size_t>(config.block_size), 0), free_(config.blocks),
+        watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {
+    for (std::int32_t i = config.max_num_seqs; i-- > 0;) spare_slots_.push_back(i);
+  }
+
+  void enqueue(const workload::Request& request, std::int32_t) override {
+    SERVECAST_ENSURE(!config_.enable_prefix_caching || !request.content.shared(),
+                     "request {} shares content in an engine that keeps none", request.id.value);
+    waiting_.push_back(request.id, request.prompt_tokens, request.hidden.output_tokens,
+                       output_limit(request, config_.max_model_len));
+  }
+
+  Run advance(core::Time now, core::Time horizon, const cost::LinkOffer& offer) override;
+  Run cut(core::Time t) override;
+  void commit() override;
+  bool running() const override { return in_progress_; }
+  bool has_work() const override { return decoders_ > 0 || partial_active_ || !waiting_.empty(); }
+  Load load(std::int32_t) const override {
+    const auto joining = static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
+    return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, config_.blocks - free_, 0,
+            config_.blocks};
+  }
+  const Totals& totals() const override { return totals_; }
+
+ private:
+  // A decoding request. Its computed tokens before step s are base + s.
+  struct Slot {
+    workload::RequestId id;
+    std::int32_t prompt = 0;
+    std::int32_t output = 0;
+    std::int32_t limit = 0;       // longest output to expect
+    std::int64_t base = 0;
+    std::int64_t admission = -1;  // -1: not in use
+    std::int32_t residue = 0;     // base mod block_size
+    bool stopped = false;         // spends one more slot after its last token (asynchronous scheduling, eos)
+  };
+
+  std::int64_t blocks_for(std::int64_t tokens) const { return engine::blocks_for(tokens, config_.block_size); }
+  // Decoders that need a new block in step `step`: those with (base + step) mod block_size == 0.
+  std::int64_t crossing(std::int64_t step) const {
+    const std::int64_t residue = step % config_.block_size;
+    return crossing_[static_cast<std::size_t>(residue == 0 ? 0 : config_.block_size - residue)];
+  }
+  void take(std::int64_t blocks) {
+    free_ -= blocks;
+    if (config_.enable_prefix_caching) runs_.pop(blocks);
+  }
+  void give(std::int64_t blocks) {
+    free_ += blocks;
+    if (config_.enable_prefix_caching) runs_.add_anonymous(blocks);
+  }
+  bool wastes_slot(std::int32_t tokens) const {
+    return config_.async_scheduling && config_.stop == Stop::Eos && tokens < config_.max_model_len;
+  }
+
+  cost::StepTime step_time(const cost::StepShape& shape) const {
+    return offer_.nominal() ? cost_.step(shape) : cost_.step(shape, offer_);
+  }
+
+  bool schedule(core::Time now);
+  std::int32_t schedule_running(core::Time now, bool& preempted);
+  void add_chunk(const Candidate& candidate, std::int32_t from, std::int32_t to);
+  bool admit_head(std::int32_t& budget);
+  void preempt_last(core::Time now);
+  void requeue(Candidate candidate, std::int64_t computed, core::Time now);
+  std::int32_t extend(core::Time horizon);
+  void account(std::int32_t step, std::int32_t seated);
+  void join(const Candidate& candidate, core::Time at);
+  void seat(const Candidate& candidate, bool stopped);
+  void vacate(std::int32_t slot);
+  void finish_slot(std::int32_t slot, core::Time at);
+  void retire(std::int64_t blocks);
+  bool release_limbo();
+
+  Config config_;
+  const cost::StepCost& cost_;
+  Observer& observer_;
+  WaitingQueue waiting_;
+  FinishCalendar calendar_;
+  memory::PrivateRuns runs_;
+  std::vector<Slot> slots_;
+  std::vector<std::int32_t> spare_slots_;
+  std::vector<std::int64_t> crossing_;  // decoders by residue of base
+  std::int64_t free_;
+  std::int64_t watermark_;
+  std::int64_t step_ = 0;      // step counter
+  std::int32_t decoders_ = 0;
+  std::int32_t stopped_ = 0;   // decoders that have stopped
+  std::int64_t context_ = 0;   // sum over decoders of computed + 1
+  std::int64_t admissions_ = 0;
+  std::int64_t reserved_ = 0;  // blocks that everything running would take at its longest output
+  Candidate partial_;          // the one unfinished prefill, always last in the running order
+  std::int32_t partial_computed_ = 0;
+  bool partial_active_ = false;
+  std::vector<Candidate> joins_;     // prefills completed by this step, in order
+  std::int64_t limbo_blocks_ = 0, new_limbo_blocks_ = 0;  // finished, given back one step later
+  std::int32_t limbo_seats_ = 0, new_limbo_seats_ = 0;
+  bool head_blocked_ = false;  // the queue's head waits for seats or blocks
+  bool preempted_ = false;
+  bool in_progress_ = false;
+  cost::LinkOffer offer_;
+  cost::StepShape shape_;
+  Run run_;
+  std::array<cost::StepTime, longest_run> times_;
+  std::array<core::Time, longest_run> ends_;
+  Totals totals_;
+};
+
+}  // namespace servecast::engine

@@ -1,0 +1,47 @@
+// Pages of one rank shared by a radix cache and by requests that hold pages of their own: the counts, without addresses.
+// Invariant: available + pages of the cache + private pages = total. It does not know requests or tokens.
+#pragma once
+
+#include "core/error.hpp"
+#include "memory/radix_cache.hpp"
+
+#include <cstdint>
+
+namespace servecast::memory {
+
+class RadixPool {
+ public:
+  explicit RadixPool(std::int64_t pages) : total_(pages) {}
+
+  std::int64_t total() const { return total_; }
+  std::int64_t available() const { return total_ - private_ - cache_.pages(); }
+  std::int64_t obtainable() const { return available() + cache_.evictable(); }
+  std::int64_t used() const { return total_ - obtainable(); }  // nothing can take these away
+  RadixCache& cache() { return cache_; }
+  const RadixCache& cache() const { return cache_; }
+
+  // Makes `pages` available, evicting that many where fewer are; false when even that does not suffice. Evicting the
+  // whole demand, not the shortage, is the engine's rule.
+  bool reserve(std::int64_t pages) {
+    if (available() < pages) cache_.evict(pages);
+    return available() >= pages;
+  }
+  // Requires: that many are available.
+  void take(std::int64_t pages) {
+    SERVECAST_ENSURE(pages <= available(), "{} pages taken of {} available", pages, available());
+    private_ += pages;
+  }
+  void give(std::int64_t pages) { private_ -= pages; }
+  // A request's pages [held, key end) enter the cache: new ones are the cache's now, those it had already are freed.
+  RadixCache::Found adopt(std::span<const Run> key, std::int64_t held) {
+    private_ -= (key.empty() ? 0 : key.back().end) - held;
+    return cache_.insert(key);
+  }
+
+ private:
+  std::int64_t total_;
+  std::int64_t private_ = 0;
+  RadixCache cache_;
+};
+
+}  // namespace servecast::memory

@@ -1,0 +1,162 @@
+// Answers about capacity for people and for machines.
+#include "plan/capacity.hpp"
+
+#include "config/json_text.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace servecast::plan {
+
+namespace {
+
+using config::JsonWriter;
+using report::figure;
+
+std::string ms(double value) { return std::isinf(value) ? "never" : figure(value); }
+
+std::string points_table(const std::vector<Point>& points, double rate, const std::string& unit, double percentile) {
+  std::vector<const Point*> order;
+  for (const Point& p : points) order.push_back(&p);
+  std::stable_sort(order.begin(), order.end(), [](const Point* a, const Point* b) {
+    return a->replicas != b->replicas ? a->replicas < b->replicas : a->factor < b->factor;
+  });
+  std::vector<report::Column> columns = {{unit}, {"replicas"}};
+  if (!points.empty())
+    for (const TargetValue& t : points.front().targets) columns.push_back({fmt::format("{} p{:g} ms", t.name, percentile)});
+  columns.push_back({"load"});
+  columns.push_back({"limit", report::Align::Left});
+  columns.push_back({"targets", report::Align::Left});
+  report::Table table(std::move(columns));
+  for (const Point* p : order) {
+    std::vector<std::string> cells = {figure(p->factor * rate), fmt::format("{}", p->replicas)};
+    for (const TargetValue& t : p->targets) cells.push_back(ms(t.value_ms));
+    cells.push_back(figure(p->load_factor));
+    cells.push_back(p->limiting);
+    cells.push_back(p->good ? "met" : p->saturated ? "saturated" : "missed");
+    table.row(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string sentence(const std::string& text) {
+  std::string out;
+  for (const std::string& line : report::wrap(text, report::terminal_width)) out += line + "\n";
+  return out;
+}
+
+void write_point(JsonWriter& json, const Point& p, double rate) {
+  json.value("rate", p.factor * rate);
+  json.value("replicas", p.replicas);
+  json.value("meets_targets", p.good);
+  json.value("saturated", p.saturated);
+  json.value("verdict", metrics::state_names[static_cast<std::size_t>(p.state)]);
+  json.value("load_factor", p.load_factor);
+  json.value("limiting_resource", p.limiting);
+  json.begin_object("targets");
+  for (const TargetValue& t : p.targets) {
+    json.begin_object(t.name);
+    json.value("target_ms", t.target_ms);
+    if (!std::isinf(t.value_ms)) json.value("value_ms", t.value_ms);
+    json.value("met", t.met());
+    json.end_object();
+  }
+  json.end_object();
+  if (!p.good) json.value("why", p.why());
+}
+
+void write_named(JsonWriter& json, const char* key, const std::optional<Point>& p, double rate) {
+  if (!p) return;
+  json.begin_object(key);
+  write_point(json, *p, rate);
+  json.end_object();
+}
+
+void write_points(JsonWriter& json, const std::vector<Point>& points, double rate) {
+  json.begin_array("points");
+  for (const Point& p : points) {
+    json.begin_object();
+    write_point(json, p, rate);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string answer_of(const Capacity& c) {
+  if (c.interrupted) return "interrupted before the search ended";
+  if (c.factor.low <= 0) return fmt::format("no rate meets the targets: at {} {} {}", figure(c.high()), c.unit, c.at_high ? c.at_high->why() : "");
+  if (std::isinf(c.factor.high)) return fmt::format("at least {} {}: no rate tried misses the targets", figure(c.low()), c.unit);
+  return fmt::format("capacity: {} to {} {} on {} GPUs within the targets at p{:g}", figure(c.low()), figure(c.high()), c.unit, c.gpus, c.percentile);
+}
+
+std::string margin_of(const Capacity& c) {
+  if (c.factor.low <= 0 || c.interrupted) return "";
+  const double margin = c.factor.low - 1;
+  return fmt::format("the scenario's {} {} {} by {}", figure(c.scenario_rate), c.unit, margin >= 0 ? "can grow" : "must shrink", report::percent(std::abs(margin)));
+}
+
+}  // namespace
+
+std::string capacity_text(const Capacity& c) {
+  std::string text = sentence(answer_of(c));
+  if (const std::string margin = margin_of(c); !margin.empty()) text += sentence(margin);
+  if (c.at_low) text += sentence("limiting resource: " + c.at_low->limiting);
+  if (c.at_high && c.at_low) text += sentence("breaks first: " + c.at_high->why());
+  return text + "\n" + points_table(c.points, c.scenario_rate, c.unit, c.percentile);
+}
+
+std::string capacity_json(const Capacity& c) {
+  JsonWriter json;
+  json.begin_object();
+  json.value("unit", c.unit);
+  json.value("scenario_rate", c.scenario_rate);
+  if (c.factor.low > 0) json.value("low", c.low());
+  if (!std::isinf(c.factor.high)) json.value("high", c.high());
+  if (c.factor.low > 0 && !c.interrupted) json.value("margin", c.factor.low - 1);
+  json.value("gpus", c.gpus);
+  json.value("percentile", c.percentile);
+  json.value("partial", c.interrupted);
+  if (c.at_low) json.value("limiting_resource", c.at_low->limiting);
+  if (c.at_high) json.value("breaks_first", c.at_high->why());
+  write_named(json, "at_scenario", c.at_scenario, c.scenario_rate);
+  write_points(json, c.points, c.scenario_rate);
+  json.end_object();
+  return json.text();
+}
+
+std::string sizing_text(const Sizing& s) {
+  std::string text;
+  if (s.interrupted) text = "interrupted before the search ended\n";
+  else if (!s.replicas) text = sentence(s.problem);
+  else
+    text = sentence(fmt::format("{} replicas of {} GPUs ({} GPUs) carry {} {} within the targets at p{:g}", *s.replicas, s.gpus_per_replica,
+                                *s.replicas * s.gpus_per_replica, figure(s.scenario_rate), s.unit, s.percentile));
+  if (s.at) text += sentence("limiting resource: " + s.at->limiting);
+  if (s.below) text += sentence(fmt::format("with {}: {}", s.below->replicas, s.below->why()));
+  return text + "\n" + points_table(s.points, s.scenario_rate, s.unit, s.percentile);
+}
+
+std::string sizing_json(const Sizing& s) {
+  JsonWriter json;
+  json.begin_object();
+  json.value("unit", s.unit);
+  json.value("scenario_rate", s.scenario_rate);
+  json.value("percentile", s.percentile);
+  json.value("partial", s.interrupted);
+  if (s.replicas) {
+    json.value("replicas", *s.replicas);
+    json.value("gpus", *s.replicas * s.gpus_per_replica);
+  }
+  if (!s.problem.empty()) json.value("problem", s.problem);
+  write_named(json, "at", s.at, s.scenario_rate);
+  write_named(json, "below", s.below, s.scenario_rate);
+  write_points(json, s.points, s.scenario_rate);
+  json.end_object();
+  return json.text();
+}
+
+}  // namespace servecast::plan

@@ -1,0 +1,77 @@
+#include "scenario/stack.hpp"
+
+#include <string>
+
+namespace servecast::scenario {
+
+void check_settings(const engine::Settings& s, std::int32_t model_max_len, const std::string& place,
+                    core::Problems& problems) {
+  if (*s.max_num_batched_tokens < *s.max_num_seqs)
+    problems.add(place + "/max_num_batched_tokens",
+                 "{} is below max_num_seqs {}; a step must hold one token of each request", *s.max_num_batched_tokens,
+                 *s.max_num_seqs);
+  if (!*s.enable_chunked_prefill && *s.max_num_batched_tokens < *s.max_model_len)
+    problems.add(place + "/max_num_batched_tokens",
+                 "{} is below max_model_len {}; without chunked prefill a step must hold a whole prompt",
+                 *s.max_num_batched_tokens, *s.max_model_len);
+  if (*s.long_prefill_token_threshold > *s.max_model_len)
+    problems.add(place + "/long_prefill_token_threshold", "{} is above max_model_len {}",
+                 *s.long_prefill_token_threshold, *s.max_model_len);
+  if (*s.max_model_len > model_max_len)
+    problems.add(place + "/max_model_len", "{} is above the {} positions the model states; lower it", *s.max_model_len,
+                 model_max_len);
+}
+
+namespace {
+
+constexpr std::string_view scheduler_text(Scheduler s) { return scheduler_names[static_cast<std::size_t>(s)]; }
+
+// Settings that do nothing under the scheduler, so that a user who sets one learns it.
+void check_sglang(const engine::Settings& s, const std::string& place, core::Problems& problems) {
+  if (*s.long_prefill_token_threshold > 0)
+    problems.add(place + "/long_prefill_token_threshold", "SGLang has no such limit; use max_num_batched_tokens, its "
+                 "chunked_prefill_size");
+  if (*s.watermark > 0)
+    problems.add(place + "/watermark", "SGLang keeps no blocks free; use schedule_conservativeness");
+  if (!*s.scheduler_reserve_full_isl)
+    problems.add(place + "/scheduler_reserve_full_isl", "SGLang always admits by whole prompts");
+  if (*s.stop != engine::Stop::Length)
+    problems.add(place + "/stop", "SGLang foresees no end of an output, whatever ends it; leave this out");
+  if (*s.enable_chunked_prefill && *s.max_num_batched_tokens % *s.block_size != 0)
+    problems.add(place + "/max_num_batched_tokens", "{} is no multiple of block_size {}; chunks are whole pages",
+                 *s.max_num_batched_tokens, *s.block_size);
+  if (*s.enable_mixed_chunk && !*s.enable_chunked_prefill)
+    problems.add(place + "/enable_mixed_chunk", "true needs enable_chunked_prefill");
+}
+
+void check_trtllm(const engine::Settings& s, const std::string& place, core::Problems& problems) {
+  if (*s.long_prefill_token_threshold > 0)
+    problems.add(place + "/long_prefill_token_threshold", "TensorRT-LLM has no such limit; use max_num_batched_tokens, "
+                 "its max_num_tokens");
+  if (*s.watermark > 0) problems.add(place + "/watermark", "TensorRT-LLM keeps no blocks free; use capacity_policy");
+  if (!*s.scheduler_reserve_full_isl)
+    problems.add(place + "/scheduler_reserve_full_isl", "TensorRT-LLM always admits by whole prompts at least");
+}
+
+template <typename T>
+void refuse(const std::optional<T>& value, std::string_view key, Scheduler owner, Scheduler scheduler,
+            const std::string& place, core::Problems& problems) {
+  if (value && scheduler != owner)
+    problems.add(place + "/" + std::string(key), "is a setting of the {} scheduler; this stack's is {}",
+                 scheduler_text(owner), scheduler_text(scheduler));
+}
+
+}  // namespace
+
+void check_scheduler_settings(Scheduler scheduler, const engine::Settings& s, const std::string& place,
+                              core::Problems& problems) {
+  refuse(s.capacity_policy, "capacity_policy", Scheduler::Trtllm, scheduler, place, problems);
+  refuse(s.schedule_policy, "schedule_policy", Scheduler::Sglang, scheduler, place, problems);
+  refuse(s.schedule_conservativeness, "schedule_conservativeness", Scheduler::Sglang, scheduler, place, problems);
+  refuse(s.max_prefill_tokens, "max_prefill_tokens", Scheduler::Sglang, scheduler, place, problems);
+  refuse(s.enable_mixed_chunk, "enable_mixed_chunk", Scheduler::Sglang, scheduler, place, problems);
+  if (scheduler == Scheduler::Sglang) check_sglang(s, place, problems);
+  if (scheduler == Scheduler::Trtllm) check_trtllm(s, place, problems);
+}
+
+}  // namespace servecast::scenario
