@@ -45,9 +45,13 @@ struct Parsed {
 };
 
 void add_common(CLI::App& app, Common& c) {
-  app.add_option("scenario", c.scenario, "scenario file, or the name of a built-in one (servecast list scenarios)")->required();
-  app.add_option("--set", c.sets, "override one key: /json/pointer=value (repeatable)")->take_all()->allow_extra_args(false);
-  app.add_option_function<std::uint32_t>("--seed", [&c](std::uint32_t seed) { c.seed = seed; }, "seed of every random stream");
+  app.add_option("scenario", c.scenario, "scenario file, or the name of a built-in one (servecast list scenarios)")
+      ->required();
+  app.add_option("--set", c.sets, "override one key: /json/pointer=value (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option_function<std::uint32_t>(
+      "--seed", [&c](std::uint32_t seed) { c.seed = seed; }, "seed of every random stream");
   app.add_flag("--json", c.json, "machine-readable output");
   app.add_option("--out", c.out, "folder to write files into");
   app.add_option("--threads", c.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
@@ -64,9 +68,12 @@ void add_simulation_verbs(CLI::App& app, Parsed& p) {
 
   CLI::App* explain_app = app.add_subcommand("explain", "time of one engine step, operator by operator");
   add_common(*explain_app, p.explain.common);
-  explain_app->add_option("--decode", p.explain.decode, "decoding sequences in the step")->check(CLI::Range(0, 1'000'000));
-  explain_app->add_option("--context", p.explain.context, "tokens in cache per decoding sequence")->check(CLI::Range(0, 100'000'000));
-  explain_app->add_option("--prefill", p.explain.prefill, "prompt tokens in the step")->check(CLI::Range(0, 100'000'000));
+  explain_app->add_option("--decode", p.explain.decode, "decoding sequences in the step")
+      ->check(CLI::Range(0, 1'000'000));
+  explain_app->add_option("--context", p.explain.context, "tokens in cache per decoding sequence")
+      ->check(CLI::Range(0, 100'000'000));
+  explain_app->add_option("--prefill", p.explain.prefill, "prompt tokens in the step")
+      ->check(CLI::Range(0, 100'000'000));
   explain_app->callback([&p] { p.verb = [&p] { return explain(p.explain); }; });
 }
 
@@ -83,7 +90,8 @@ void add_reference_verbs(CLI::App& app, Parsed& p) {
   list_app->callback([&p] { p.verb = [&p] { return list(p.what, p.json); }; });
 
   CLI::App* schema_app = app.add_subcommand("schema", "JSON Schema (draft-07) of a document");
-  schema_app->add_option("document", p.what, "scenario (default), model, gpu, node, fabric, stack; \"markdown\" for docs/CONFIG.md");
+  schema_app->add_option("document", p.what,
+                         "scenario (default), model, gpu, node, fabric, stack; \"markdown\" for docs/CONFIG.md");
   schema_app->add_option("--out", p.out, "file to write instead of standard output");
   schema_app->callback([&p] { p.verb = [&p] { return schema(p.what, p.out); }; });
 
@@ -99,7 +107,8 @@ void add_import_verbs(CLI::App& app, Parsed& p) {
 
   CLI::App* trace_app = import_app->add_subcommand("trace", "summary of a request trace");
   trace_app->add_option("file", p.import.file, "trace file")->required();
-  trace_app->add_option("--format", p.import.format, "azure, mooncake, burstgpt, bailian or servecast; told by its first line without it");
+  trace_app->add_option("--format", p.import.format,
+                        "azure, mooncake, burstgpt, bailian or servecast; told by its first line without it");
   trace_app->add_flag("--json", p.import.json, "machine-readable output");
   trace_app->callback([&p] { p.verb = [&p] { return import_trace(p.import); }; });
 
@@ -139,17 +148,24 @@ void add_question_verbs(CLI::App& app, Parsed& p) {
   CLI::App* capacity_app = app.add_subcommand("capacity", "highest rate that meets the scenario's targets");
   add_common(*capacity_app, p.capacity.common);
   capacity_app->add_flag("--gpus", p.capacity.gpus, "the fewest replicas for the scenario's own rate instead");
-  capacity_app->add_option("--tolerance", p.capacity.tolerance, "width of the answer, 0.02 for 2 %")->check(CLI::Range(0.0005, 1.0));
+  capacity_app->add_option("--tolerance", p.capacity.tolerance, "width of the answer, 0.02 for 2 %")
+      ->check(CLI::Range(0.0005, 1.0));
   capacity_app->callback([&p] { p.verb = [&p] { return capacity(p.capacity); }; });
 
-  CLI::App* compare_app = app.add_subcommand("compare", "two scenarios, or two result.json files: differences with intervals");
+  CLI::App* compare_app =
+      app.add_subcommand("compare", "two scenarios, or two result.json files: differences with intervals");
   CompareOptions& c = p.compare;
   compare_app->add_option("a", c.a, "scenario or result.json")->required();
   compare_app->add_option("b", c.b, "scenario or result.json")->required();
-  compare_app->add_option("--set", c.sets, "override one key of both scenarios (repeatable)")->take_all()->allow_extra_args(false);
-  compare_app->add_option("--set-b", c.sets_b, "override one key of B alone (repeatable)")->take_all()->allow_extra_args(false);
+  compare_app->add_option("--set", c.sets, "override one key of both scenarios (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
+  compare_app->add_option("--set-b", c.sets_b, "override one key of B alone (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
   compare_app->add_option("--replications", c.replications, "paired runs, seeds 1 to this")->check(CLI::Range(1, 1000));
-  compare_app->add_option("--threads", c.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
+  compare_app->add_option("--threads", c.threads, "threads to use; results do not depend on it")
+      ->check(CLI::Range(0, 4096));
   compare_app->add_flag("--json", c.json, "machine-readable output");
   compare_app->callback([&p] { p.verb = [&p] { return compare(p.compare); }; });
 }
@@ -159,9 +175,13 @@ void add_validate_verb(CLI::App& app, Parsed& p) {
   ValidateOptions& v = p.validate;
   validate_app->add_option("file", v.file, "CSV of measured rows; its kind is told by the header")->required();
   validate_app->add_option("--rows", v.rows, "rows furthest off to show")->check(CLI::Range(0, 100'000));
-  validate_app->add_option("--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")->take_all()->allow_extra_args(false);
+  validate_app
+      ->add_option("--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
   validate_app->add_flag("--study-clients", v.study_clients, "apply the client settings that some series imply");
-  validate_app->add_option("--threads", v.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
+  validate_app->add_option("--threads", v.threads, "threads to use; results do not depend on it")
+      ->check(CLI::Range(0, 4096));
   validate_app->add_flag("--json", v.json, "machine-readable output");
   validate_app->add_flag("--markdown", v.markdown, "tables for a document");
   validate_app->callback([&p] { p.verb = [&p] { return validate(p.validate); }; });
@@ -190,7 +210,8 @@ bool explain_unknown_verb(const CLI::App& app, int argc, const char* const* argv
     if (verb->get_name() == argv[1]) return false;
     verbs.push_back(verb->get_name());
   }
-  warn(fmt::format("servecast: unknown verb \"{}\"{}; servecast --help shows all", argv[1], config::hint(argv[1], verbs)));
+  warn(fmt::format("servecast: unknown verb \"{}\"{}; servecast --help shows all", argv[1],
+                   config::hint(argv[1], verbs)));
   return true;
 }
 

@@ -25,9 +25,11 @@ plan::Comparison compared(const CompareOptions& options) {
   const auto a = result_at(options.a);
   const auto b = result_at(options.b);
   if (a.has_value() != b.has_value())
-    throw core::InputError(a ? options.b : options.a, "is a scenario where the other is a result; compare two of a kind");
+    throw core::InputError(a ? options.b : options.a,
+                           "is a scenario where the other is a result; compare two of a kind");
   if (a) {
-    if (!options.sets.empty() || !options.sets_b.empty()) throw core::InputError("--set", "results cannot be overridden; compare scenarios");
+    if (!options.sets.empty() || !options.sets_b.empty())
+      throw core::InputError("--set", "results cannot be overridden; compare scenarios");
     return plan::compare_results(*a, *b, options.a, options.b);
   }
   std::vector<std::string> sets_b = options.sets;

@@ -40,7 +40,8 @@ std::string row(std::string_view label, std::string_view value) { return fmt::fo
 std::string origins_text(const std::vector<hardware::Origin>& origins) {
   std::string text = "\nsources\n";
   for (const hardware::Origin& o : origins)
-    text += fmt::format("  {} ({}): {}\n", fmt::join(o.keys, ", "), names_of(o.kind)[static_cast<std::size_t>(o.kind)], o.source);
+    text += fmt::format("  {} ({}): {}\n", fmt::join(o.keys, ", "), names_of(o.kind)[static_cast<std::size_t>(o.kind)],
+                        o.source);
   return text;
 }
 
@@ -76,9 +77,10 @@ std::string model_text(const model::Architecture& m) {
   text += row("parameters", count_text(p.total)) + row("active per token", count_text(p.active)) +
           row("  without input embedding", count_text(p.active_without_embedding));
   if (m.published)
-    text += row("published, billions", fmt::format("{} total, {} active{}", number_text(m.published->total_billion),
-                                                   number_text(m.published->active_billion),
-                                                   m.published->counting.empty() ? "" : " (" + m.published->counting + ")"));
+    text += row("published, billions",
+                fmt::format("{} total, {} active{}", number_text(m.published->total_billion),
+                            number_text(m.published->active_billion),
+                            m.published->counting.empty() ? "" : " (" + m.published->counting + ")"));
   text += row("layers", fmt::format("{} ({} dense, {} MoE)", m.layers, m.dense_layers, m.moe ? m.moe->layers : 0)) +
           row("hidden, vocabulary", fmt::format("{}, {}{}", m.hidden, m.vocab, m.tied_embeddings ? " (tied)" : "")) +
           row("attention", attention_text(m.attention));
@@ -86,8 +88,8 @@ std::string model_text(const model::Architecture& m) {
     text += row("window", fmt::format("{} tokens in {} layers", m.attention.window, m.attention.windowed_layers));
   if (m.dense_layers > 0) text += row("MLP width", count_text(m.intermediate));
   if (m.moe)
-    text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k, m.moe->intermediate,
-                                       m.moe->shared_experts));
+    text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k,
+                                       m.moe->intermediate, m.moe->shared_experts));
   text += row("longest sequence", count_text(m.max_position)) + kv_text(m) + formats_text(m.formats);
   if (!m.note.empty()) text += fmt::format("\nnote: {}\n", m.note);
   return text + fmt::format("\nsource: {}\n", m.source);
@@ -120,8 +122,9 @@ std::string gpu_text(const hardware::Gpu& g) {
 
 std::string node_text(const hardware::Node& n) {
   std::string text = fmt::format("{}\n\n", n.name);
-  text += row("GPUs", fmt::format("{} x {}", n.gpus, n.gpu)) + row("scale-up domain", fmt::format("{} GPUs", n.scale_up_domain)) +
-          row("fabric", n.fabric) + row("power besides GPUs", fmt::format("{} W", number_text(n.node_overhead_w)));
+  text += row("GPUs", fmt::format("{} x {}", n.gpus, n.gpu)) +
+          row("scale-up domain", fmt::format("{} GPUs", n.scale_up_domain)) + row("fabric", n.fabric) +
+          row("power besides GPUs", fmt::format("{} W", number_text(n.node_overhead_w)));
   if (!n.note.empty()) text += fmt::format("\nnote: {}\n", n.note);
   return text + origins_text(n.origin);
 }
@@ -132,8 +135,9 @@ std::string fabric_text(const fabric::ScaleUp& s) {
           row("GPUs in one hop", fmt::format("{}", s.max_ranks));
   const auto point = [&text](int ranks, const fabric::RankPoint& p) {
     if (p.achieved > 0)
-      text += row(fmt::format("all-reduce of {} ranks", ranks), fmt::format("one-shot {} us, ring {} us, {} of nominal",
-                  number_text(p.one_shot_us), number_text(p.ring_us), core::percent_text(p.achieved)));
+      text += row(fmt::format("all-reduce of {} ranks", ranks),
+                  fmt::format("one-shot {} us, ring {} us, {} of nominal", number_text(p.one_shot_us),
+                              number_text(p.ring_us), core::percent_text(p.achieved)));
   };
   point(2, s.ranks_2), point(4, s.ranks_4), point(8, s.ranks_8), point(72, s.ranks_72);
   if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);
@@ -148,8 +152,8 @@ std::string stack_text(const scenario::Stack& s) {
     text += row(fmt::format("from {} GiB{}", number_text(c.min_memory_gib),
                             c.except_architecture.empty() ? "" : ", not " + c.except_architecture),
                 fmt::format("{} tokens, {} requests", c.max_num_batched_tokens, c.max_num_seqs));
-  text += fmt::format("\nengine settings\n{}\nmemory recipe\n{}\nhost times\n{}", config::write(s.settings), config::write(s.memory),
-                      config::write(s.host));
+  text += fmt::format("\nengine settings\n{}\nmemory recipe\n{}\nhost times\n{}", config::write(s.settings),
+                      config::write(s.memory), config::write(s.host));
   if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);
   return text + origins_text(s.origin);
 }
@@ -173,18 +177,25 @@ void show_hardware(const DescribeOptions& options) {
   if (scenario::find(Kind::Gpu, options.name)) return show<hardware::Gpu>(Kind::Gpu, options, gpu_text);
   std::vector<std::string> known = scenario::names(Kind::Node);
   for (const std::string& gpu : scenario::names(Kind::Gpu)) known.push_back(gpu);
-  throw core::InputError("describe", fmt::format("unknown hardware \"{}\"{}", options.name, config::hint(options.name, known)));
+  throw core::InputError("describe",
+                         fmt::format("unknown hardware \"{}\"{}", options.name, config::hint(options.name, known)));
 }
 
 }  // namespace
 
 int describe(const DescribeOptions& options) {
   static constexpr std::string_view kinds[] = {"model", "hardware", "fabric", "stack"};
-  if (options.kind == "model") show<model::Architecture>(Kind::Model, options, model_text);
-  else if (options.kind == "hardware" || options.kind == "gpu" || options.kind == "node") show_hardware(options);
-  else if (options.kind == "fabric") show<fabric::ScaleUp>(Kind::Fabric, options, fabric_text);
-  else if (options.kind == "stack") show<scenario::Stack>(Kind::Stack, options, stack_text);
-  else throw core::InputError("describe", fmt::format("unknown kind \"{}\"{}", options.kind, config::hint(options.kind, kinds)));
+  if (options.kind == "model")
+    show<model::Architecture>(Kind::Model, options, model_text);
+  else if (options.kind == "hardware" || options.kind == "gpu" || options.kind == "node")
+    show_hardware(options);
+  else if (options.kind == "fabric")
+    show<fabric::ScaleUp>(Kind::Fabric, options, fabric_text);
+  else if (options.kind == "stack")
+    show<scenario::Stack>(Kind::Stack, options, stack_text);
+  else
+    throw core::InputError("describe",
+                           fmt::format("unknown kind \"{}\"{}", options.kind, config::hint(options.kind, kinds)));
   return exit_done;
 }
 

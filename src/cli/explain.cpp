@@ -1,10 +1,11 @@
 // `explain`: what one engine step takes, operator by operator, and what limits each.
+#include "cost/explain.hpp"
+
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "config/json_text.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "cost/explain.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 #include "scenario/build.hpp"
@@ -28,27 +29,33 @@ struct Shape {
 
 std::string title(const Shape& s) {
   std::string text;
-  if (s.decode > 0) text = fmt::format("{} decoding at {} tokens each", core::count_text(s.decode), core::count_text(s.context));
+  if (s.decode > 0)
+    text = fmt::format("{} decoding at {} tokens each", core::count_text(s.decode), core::count_text(s.context));
   if (s.prefill > 0) text += fmt::format("{}{} prompt tokens", text.empty() ? "" : ", ", core::count_text(s.prefill));
   return text;
 }
 
 // What was asked for, else a few shapes that tell most: one decoder, a full batch, and a full prefill step.
 std::vector<Shape> shapes_of(const ExplainOptions& options, const engine::Settings& s, double mean_tokens) {
-  const auto usual = static_cast<std::int32_t>(std::min<double>(*s.max_model_len, mean_tokens > 0 ? std::ceil(mean_tokens) : 1024));
-  if (options.decode > 0 || options.prefill > 0) return {{options.decode, options.context > 0 ? options.context : usual, options.prefill}};
+  const auto usual =
+      static_cast<std::int32_t>(std::min<double>(*s.max_model_len, mean_tokens > 0 ? std::ceil(mean_tokens) : 1024));
+  if (options.decode > 0 || options.prefill > 0)
+    return {{options.decode, options.context > 0 ? options.context : usual, options.prefill}};
   const std::int32_t chunk = std::min(*s.max_num_batched_tokens, *s.max_model_len);
   return {{1, usual, 0}, {*s.max_num_seqs, usual, 0}, {0, 0, chunk}};
 }
 
 void check_shape(const ExplainOptions& options, const engine::Settings& s) {
   core::Problems problems;
-  if (options.decode > *s.max_num_seqs) problems.add("--decode", "{} is above max_num_seqs {}", options.decode, *s.max_num_seqs);
-  if (options.context > *s.max_model_len) problems.add("--context", "{} is above max_model_len {}", options.context, *s.max_model_len);
-  if (options.prefill > *s.max_model_len) problems.add("--prefill", "{} is above max_model_len {}", options.prefill, *s.max_model_len);
+  if (options.decode > *s.max_num_seqs)
+    problems.add("--decode", "{} is above max_num_seqs {}", options.decode, *s.max_num_seqs);
+  if (options.context > *s.max_model_len)
+    problems.add("--context", "{} is above max_model_len {}", options.context, *s.max_model_len);
+  if (options.prefill > *s.max_model_len)
+    problems.add("--prefill", "{} is above max_model_len {}", options.prefill, *s.max_model_len);
   if (options.decode + options.prefill > *s.max_num_batched_tokens)
-    problems.add("--prefill", "{} tokens in the step are above max_num_batched_tokens {}", options.decode + options.prefill,
-                 *s.max_num_batched_tokens);
+    problems.add("--prefill", "{} tokens in the step are above max_num_batched_tokens {}",
+                 options.decode + options.prefill, *s.max_num_batched_tokens);
   problems.raise_if_any();
 }
 
@@ -65,15 +72,22 @@ cost::Explanation explained(const cost::StepModel& model, const Shape& s) {
 }
 
 std::string text_of(const Shape& shape, const cost::Explanation& e) {
-  report::Table table({{"operator", report::Align::Left, 18}, {"n"}, {"us"}, {"share"}, {"limit", report::Align::Left},
-                       {"GFLOP"}, {"MB"}, {"origin", report::Align::Left}});
+  report::Table table({{"operator", report::Align::Left, 18},
+                       {"n"},
+                       {"us"},
+                       {"share"},
+                       {"limit", report::Align::Left},
+                       {"GFLOP"},
+                       {"MB"},
+                       {"origin", report::Align::Left}});
   for (const cost::ExplainRow& row : e.rows)
     table.row({row.name, report::figure(row.launches), report::figure(row.seconds * 1e6), report::percent(row.share),
                std::string(cost::name(row.limit)), report::figure(row.flops / 1e9), report::figure(row.bytes / 1e6),
                fmt::format("{}{}", row.origin, row.extrapolated ? " (extrapolated)" : "")});
   const cost::StepTime& t = e.time;
-  return fmt::format("{}: {}\n  compute {}, memory {}, network {}, host and launches {}\n\n{}", title(shape), core::to_text(t.total),
-                     core::to_text(t.compute), core::to_text(t.memory), core::to_text(t.network), core::to_text(t.host), table.text());
+  return fmt::format("{}: {}\n  compute {}, memory {}, network {}, host and launches {}\n\n{}", title(shape),
+                     core::to_text(t.total), core::to_text(t.compute), core::to_text(t.memory),
+                     core::to_text(t.network), core::to_text(t.host), table.text());
 }
 
 void write_json(config::JsonWriter& out, const Shape& shape, const cost::Explanation& e) {
@@ -108,13 +122,15 @@ void write_json(config::JsonWriter& out, const Shape& shape, const cost::Explana
 
 int explain(const ExplainOptions& options) {
   const scenario::Resolved r = scenario::resolve({options.common.scenario, options.common.sets, options.common.seed});
-  if (r.scenario.cost.fixed) throw core::InputError("cost/fixed", "the scenario replaces the cost model by fixed times; nothing to explain");
+  if (r.scenario.cost.fixed)
+    throw core::InputError("cost/fixed", "the scenario replaces the cost model by fixed times; nothing to explain");
   const engine::Settings& settings = r.scenario.pools[0].engine;
   check_shape(options, settings);
   std::vector<std::string> warnings;
   const cost::StepModel model = scenario::step_model(r, 0, warnings);
   for (const std::string& warning : warnings) warn(fmt::format("warning: {}", warning));
-  std::string text = fmt::format("{} on {}, tensor {}\n", r.model.name, r.gpu.name, r.scenario.pools[0].parallel.tensor);
+  std::string text =
+      fmt::format("{} on {}, tensor {}\n", r.model.name, r.gpu.name, r.scenario.pools[0].parallel.tensor);
   config::JsonWriter json;
   json.begin_object();
   json.begin_array("steps");

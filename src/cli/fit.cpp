@@ -42,9 +42,11 @@ std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
   table.row({"blocks", count_text(f.capacity.blocks)});
   table.row({"tokens per block", count_text(f.kv.block_size)});
   table.row({"tokens", count_text(f.kv_tokens)});
-  table.row({fmt::format("requests of {} tokens", count_text(*f.settings.max_model_len)), count_text(f.longest_requests)});
+  table.row(
+      {fmt::format("requests of {} tokens", count_text(*f.settings.max_model_len)), count_text(f.longest_requests)});
   if (mean_tokens > 0)
-    table.row({fmt::format("requests of {} tokens (mean)", count_text(static_cast<std::int64_t>(mean_tokens))), count_text(f.mean_requests)});
+    table.row({fmt::format("requests of {} tokens (mean)", count_text(static_cast<std::int64_t>(mean_tokens))),
+               count_text(f.mean_requests)});
   table.row({"max_num_seqs", count_text(*f.settings.max_num_seqs)});
   return table.text();
 }

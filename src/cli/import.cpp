@@ -23,7 +23,8 @@ namespace {
 
 std::string read_text(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw core::Error(fmt::format("cannot read {}: it is a directory", path));
+  if (std::filesystem::is_directory(path, ignored))
+    throw core::Error(fmt::format("cannot read {}: it is a directory", path));
   std::ifstream in(path, std::ios::binary);
   if (!in) throw core::Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::ostringstream text;
@@ -43,10 +44,13 @@ workload::TraceFormat format_of(const std::string& name) {
   if (name.empty()) return workload::TraceFormat::Auto;
   for (std::size_t i = 0; i < trace_format_names.size(); ++i)
     if (name == trace_format_names[i]) return static_cast<workload::TraceFormat>(i);
-  throw core::InputError("--format", fmt::format("unknown trace format \"{}\"{}", name, config::hint(name, trace_format_names)));
+  throw core::InputError("--format",
+                         fmt::format("unknown trace format \"{}\"{}", name, config::hint(name, trace_format_names)));
 }
 
-std::string_view format_name(workload::TraceFormat format) { return names_of(format)[static_cast<std::size_t>(format)]; }
+std::string_view format_name(workload::TraceFormat format) {
+  return names_of(format)[static_cast<std::size_t>(format)];
+}
 
 std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<22} {}\n", label, value); }
 
@@ -68,12 +72,15 @@ std::string trace_text(const std::string& file, const workload::TraceSummary& s)
           row("mean rate", fmt::format("{} requests/s", number_text(s.mean_rate_per_s))) +
           row("busiest minute", fmt::format("{} requests/s", number_text(s.peak_minute_requests_per_s))) +
           row("CV of gaps", number_text(s.gap_cv));
-  text += fmt::format("\n  {:<14} {:>13} {:>9} {:>8} {:>8} {:>8} {:>8}\n", "tokens", "total", "mean", "p50", "p90", "p99", "max");
+  text += fmt::format("\n  {:<14} {:>13} {:>9} {:>8} {:>8} {:>8} {:>8}\n", "tokens", "total", "mean", "p50", "p90",
+                      "p99", "max");
   text += lengths_row("input", s.input) + lengths_row("output", s.output);
   if (s.block_tokens > 0)
-    text += fmt::format("\n  prefix reuse of an infinite cache: {} of {} blocks of {} tokens ({})\n", count(s.prefix_hits),
-                        count(s.prefix_blocks), s.block_tokens,
-                        core::percent_text(s.prefix_blocks == 0 ? 0.0 : static_cast<double>(s.prefix_hits) / static_cast<double>(s.prefix_blocks)));
+    text += fmt::format(
+        "\n  prefix reuse of an infinite cache: {} of {} blocks of {} tokens ({})\n", count(s.prefix_hits),
+        count(s.prefix_blocks), s.block_tokens,
+        core::percent_text(
+            s.prefix_blocks == 0 ? 0.0 : static_cast<double>(s.prefix_hits) / static_cast<double>(s.prefix_blocks)));
   for (const std::string& note : s.notes) text += fmt::format("\n  note: {}\n", note);
   return text;
 }

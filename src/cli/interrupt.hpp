@@ -1,4 +1,4 @@
-// Ctrl-C as a flag that a run polls, so that it can end with a partial result. A second Ctrl-C ends the process at once.
+// Ctrl-C as a flag that a run polls, so that it can end with a partial result. A second one ends the process at once.
 #pragma once
 
 #include <atomic>

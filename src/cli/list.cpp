@@ -39,10 +39,12 @@ std::vector<Section> sections_of(std::string_view what) {
 }
 
 void check_known(const std::string& what) {
-  static constexpr std::string_view known[] = {"models", "hardware", "nodes", "gpus", "fabrics", "stacks", "scenarios", "routers"};
+  static constexpr std::string_view known[] = {"models",  "hardware", "nodes",     "gpus",
+                                               "fabrics", "stacks",   "scenarios", "routers"};
   for (const std::string_view name : known)
     if (what == name) return;
-  if (!what.empty()) throw core::InputError("list", fmt::format("unknown list \"{}\"{}", what, config::hint(what, known)));
+  if (!what.empty())
+    throw core::InputError("list", fmt::format("unknown list \"{}\"{}", what, config::hint(what, known)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The only place that writes to the terminal: results to stdout, diagnostics to stderr. Files are written whole: under a
-// temporary name first, so that an interrupted write leaves no half file.
+// The only place that writes to the terminal: results to stdout, diagnostics to stderr. Files are written whole: under
+// a temporary name first, so that an interrupted write leaves no half file.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
 #include "cli/progress.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <string>
+#include <unistd.h>
 
 namespace servecast::cli {
 
@@ -29,7 +29,8 @@ void Progress::show(std::uint64_t done, std::optional<std::uint64_t> total, doub
   shown_ = true;
   std::string text = fmt::format("{} requests", done);
   if (total && *total > 0)
-    text = fmt::format("{} of {} requests ({:.0f} %)", done, *total, 100.0 * static_cast<double>(done) / static_cast<double>(*total));
+    text = fmt::format("{} of {} requests ({:.0f} %)", done, *total,
+                       100.0 * static_cast<double>(done) / static_cast<double>(*total));
   fmt::print(stderr, "\r{:{}}", fmt::format("{}, {:.0f} s simulated", text, simulated_s), line_width);
   std::fflush(stderr);
 }

@@ -1,4 +1,6 @@
 // `run`: simulate, print the answer, write the files.
+#include "scenario/run.hpp"
+
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -10,11 +12,9 @@
 #include "report/result_json.hpp"
 #include "report/summary.hpp"
 #include "scenario/build.hpp"
-#include "scenario/run.hpp"
-
-#include <unistd.h>
 
 #include <cstdlib>
+#include <unistd.h>
 
 namespace servecast::cli {
 
@@ -24,7 +24,9 @@ scenario::RunOutcome simulate(const scenario::Resolved& resolved, bool files) {
   watch_signals();
   Progress progress;
   scenario::RunOptions options;
-  options.progress = [&progress](const scenario::RunProgress& p) { progress.show(p.finished, p.total, core::to_seconds(p.now)); };
+  options.progress = [&progress](const scenario::RunProgress& p) {
+    progress.show(p.finished, p.total, core::to_seconds(p.now));
+  };
   options.stop = &interrupted();
   options.keep_rows = files;
   options.timeline = files;
@@ -77,7 +79,8 @@ int run(const Common& options) {
   print(options.json ? json : report::summary(outcome.result, colour_of_stdout()));
   if (outcome.log == nullptr) return exit_code(outcome, {});
   std::vector<std::string> failures = missed_targets(resolved.scenario.slo, outcome);
-  for (std::string& failure : failed_thresholds(resolved.scenario.thresholds, json)) failures.push_back(std::move(failure));
+  for (std::string& failure : failed_thresholds(resolved.scenario.thresholds, json))
+    failures.push_back(std::move(failure));
   return exit_code(outcome, failures);
 }
 

@@ -1,8 +1,9 @@
 // `schema` and `init`: the shape of every document, and scenarios to start from.
+#include "config/schema.hpp"
+
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "config/closest.hpp"
-#include "config/schema.hpp"
 #include "config/settings_table.hpp"
 #include "core/error.hpp"
 #include "fabric/profile.hpp"
@@ -29,7 +30,8 @@ struct Document {
 
 template <typename T>
 constexpr Document document(std::string_view name, std::string_view title) {
-  return {name, title, [](std::string_view t) { return config::json_schema<T>(t); }, [] { return config::settings_table<T>(); }};
+  return {name, title, [](std::string_view t) { return config::json_schema<T>(t); },
+          [] { return config::settings_table<T>(); }};
 }
 
 constexpr std::array documents = {
@@ -45,7 +47,8 @@ constexpr std::array documents = {
 std::string markdown() {
   std::string text =
       "# Every setting of every document\n\n"
-      "Made by `servecast schema markdown`; do not edit. Documents are JSON with comments; an unknown key is an error.\n"
+      "Made by `servecast schema markdown`; do not edit. Documents are JSON with comments; an unknown key is an "
+      "error.\n"
       "`*` in a pointer stands for an element of a list. `servecast schema DOCUMENT` prints the same as JSON Schema.\n";
   for (const Document& d : documents) text += fmt::format("\n## {}\n\n{}", d.name, d.table());
   return text;

@@ -23,14 +23,17 @@ double percentile_of(const scenario::RunOutcome& outcome, double p, Value value)
   const metrics::Records& records = outcome.log->records();
   values.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (!records[i].completed()) values.push_back(never_ms);
-    else if (const double v = value(records[i]); v >= 0) values.push_back(v);
+    if (!records[i].completed())
+      values.push_back(never_ms);
+    else if (const double v = value(records[i]); v >= 0)
+      values.push_back(v);
   }
   return core::percentile(values, p);
 }
 
 std::string missed(std::string_view name, double target, double value, double p) {
-  const std::string shown = value >= never_ms / 2 ? "not reached by unfinished requests" : fmt::format("{} ms", core::number_text(value));
+  const std::string shown =
+      value >= never_ms / 2 ? "not reached by unfinished requests" : fmt::format("{} ms", core::number_text(value));
   return fmt::format("target missed: {} p{:g} {}, target {} ms", name, p, shown, core::number_text(target));
 }
 
@@ -50,7 +53,8 @@ std::vector<std::string> missed_targets(const scenario::Slo& slo, const scenario
   return out;
 }
 
-std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds, const std::string& result_json) {
+std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds,
+                                           const std::string& result_json) {
   std::vector<std::string> out;
   if (thresholds.empty()) return out;
   const config::Document result = config::Document::from_text(result_json, "result");
@@ -61,8 +65,10 @@ std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold
       problems.add("thresholds", "the result has no number at {}; servecast run --json shows what it has", t.metric);
       continue;
     }
-    if (t.max && *value > *t.max) out.push_back(fmt::format("threshold failed: {} is {}, at most {}", t.metric, *value, *t.max));
-    if (t.min && *value < *t.min) out.push_back(fmt::format("threshold failed: {} is {}, at least {}", t.metric, *value, *t.min));
+    if (t.max && *value > *t.max)
+      out.push_back(fmt::format("threshold failed: {} is {}, at most {}", t.metric, *value, *t.max));
+    if (t.min && *value < *t.min)
+      out.push_back(fmt::format("threshold failed: {} is {}, at least {}", t.metric, *value, *t.min));
   }
   problems.raise_if_any();
   return out;

@@ -13,6 +13,7 @@ namespace servecast::cli {
 std::vector<std::string> missed_targets(const scenario::Slo& slo, const scenario::RunOutcome& outcome);
 
 // One line for each threshold that fails. A metric that the result lacks throws core::InputError.
-std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds, const std::string& result_json);
+std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds,
+                                           const std::string& result_json);
 
 }  // namespace servecast::cli

@@ -20,7 +20,9 @@ int validate(const ValidateOptions& options) {
   how.progress = [&progress](std::size_t done, std::size_t total) { progress.show(done, total, 0); };
   const fidelity::Validation v = fidelity::validate_file(options.file, how);
   const auto rows = static_cast<std::size_t>(options.rows);
-  print(options.json ? fidelity::validation_json(v) : options.markdown ? fidelity::validation_markdown(v, rows) : fidelity::validation_text(v, rows));
+  print(options.json       ? fidelity::validation_json(v)
+        : options.markdown ? fidelity::validation_markdown(v, rows)
+                           : fidelity::validation_text(v, rows));
   if (v.interrupted) return exit_interrupted;
   const std::vector<std::string> failures = fidelity::exceeded(v, limits);
   for (const std::string& failure : failures) warn(failure);

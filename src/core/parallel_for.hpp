@@ -1,6 +1,6 @@
-// Independent pieces of work over threads: f(i) for every i in [0, n), each exactly once. What f computes must depend on
-// i only and go to a place of its own, so that no result depends on the number of threads. The first exception in order
-// of i is thrown after all threads have ended; later pieces may then be missing.
+// Independent pieces of work over threads: f(i) for every i in [0, n), each exactly once. What f computes must depend
+// on i only and go to a place of its own, so that no result depends on the number of threads. The first exception in
+// order of i is thrown after all threads have ended; later pieces may then be missing.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace servecast::core {
 
 // threads < 1: as many as the machine has.
 inline std::size_t thread_count(int threads, std::size_t pieces) {
-  const std::size_t wanted = threads >= 1 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t wanted =
+      threads >= 1 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
   return std::max<std::size_t>(1, std::min(wanted, pieces));
 }
 

@@ -111,7 +111,8 @@ Operator absorb_operator(const OperatorInput& in, double layers) {
   const double width = absorb_width(t, heads);
   const MatrixMath m = matrix_math(Format::BFloat16, Format::BFloat16, in.gpu, in.efficiency);
   const double io = heads * (t.qk_nope_dim + 2.0 * t.kv_lora_rank + t.v_dim) * act;
-  return {"latent absorption", Kind::Gemm, layers, 2.0 * width, width * m.weight_bytes, io, 0, 0, m};
+  return {"latent absorption", Kind::Gemm, layers, 2.0 * width, width * m.weight_bytes, io, 0, 0, m, 0, 0,
+          Format::BFloat16};
 }
 
 AttentionModel gqa_model(const OperatorInput& in) {

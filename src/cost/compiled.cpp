@@ -69,7 +69,11 @@ void CompiledCost::compile_chunks(const StepModel& model) {
   const double factor = model.factor(true);
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     const ChunkClass& from = model.attention().prefill[c];
-    classes_[c] = {from.window, from.size, forms_.size(), forms_.size() + from.forms.size()};
+    classes_[c] = {from.window, from.size, forms_.size(), forms_.size() + from.forms.size(), {}};
+    if (const MeasuredPrefill& m = model.measured(static_cast<int>(c)).prefill; !m.empty())
+      classes_[c].measured = TokenCurve(model.input().max_model_len, [&](std::int64_t n) {
+        return std::llround(factor * static_cast<double>(m.curve().at(static_cast<std::int32_t>(n))));
+      });
     for (const ChunkForm& f : from.forms)
       forms_.push_back({fixed_point(f.compute, factor), fixed_point(f.memory, factor)});
   }
@@ -105,6 +109,10 @@ core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
   std::int64_t ps = 0;
   for (const Class& c : classes_) {
     if (c.first == c.last) continue;
+    if (!c.measured.empty()) {
+      ps += chunk_ps(c.measured, from, to);
+      continue;
+    }
     const ChunkWork w = chunk_work(from, to, c.window, c.size);
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
     for (std::size_t f = c.first; f < c.last; ++f)
@@ -162,7 +170,8 @@ StepTime CompiledCost::step(const StepShape& shape, const LinkOffer& offer) cons
 std::size_t CompiledCost::table_bytes() const {
   std::size_t rows = 0;
   for (std::size_t mixed = 0; mixed < 2; ++mixed) rows += tokens_[mixed].size() + rows_[mixed].size();
-  return rows * sizeof(Row) + decode_[0].bytes() + decode_[1].bytes();
+  return rows * sizeof(Row) + decode_[0].bytes() + decode_[1].bytes() + classes_[0].measured.bytes() +
+         classes_[1].measured.bytes();
 }
 
 }  // namespace servecast::cost

@@ -1,6 +1,7 @@
 // The step model compiled into flat integer tables, so that a step costs nanoseconds: one row by token count for steps
 // with and without prefill, one by sampled rows, decode attention by (decoders, context), prefill attention in closed
-// form. Integer picoseconds throughout; totals are non-decreasing in tokens, rows and context.
+// form or as differences of a measured curve. Integer picoseconds throughout; totals are non-decreasing in tokens, rows
+// and context.
 #pragma once
 
 #include "cost/decode_table.hpp"
@@ -54,6 +55,7 @@ class CompiledCost final : public StepCost {
     std::int32_t size = 0;
     std::size_t first = 0;  // forms [first, last); none: no such layers
     std::size_t last = 0;
+    TokenCurve measured;  // replaces the forms where not empty
   };
   static Row rounded(const Parts& p);
   static std::vector<Row> tabulate(std::int32_t most, const std::vector<Row>* floor,

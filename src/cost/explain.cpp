@@ -15,11 +15,14 @@ Resource limit_of(const OperatorTime& t) {
   return t.compute_s > t.memory_s ? Resource::Compute : Resource::Memory;
 }
 
+std::string_view name_of(Evidence e) { return hardware::evidence_names[static_cast<std::size_t>(e)]; }
+
 void add(std::vector<ExplainRow>& rows, const std::vector<TimedOperator>& times, double factor) {
   for (const TimedOperator& x : times) {
     const bool collective = x.op->kind == Kind::AllReduce || x.op->kind == Kind::AllGather;
     rows.push_back({std::string(x.op->name), x.op->count, factor * x.time.total_s(), 0, limit_of(x.time), x.time.flops,
-                    collective ? x.time.bytes_sent : x.time.bytes, datasheet, false});
+                    collective ? x.time.bytes_sent : x.time.bytes, x.from_table ? name_of(x.origin) : datasheet,
+                    x.extrapolated});
   }
 }
 
@@ -33,7 +36,29 @@ void add_decode(std::vector<ExplainRow>& rows, const StepModel& m, const StepSha
     rows.push_back({std::string(names[static_cast<std::size_t>(c)]), 0, r.seconds(), 0,
                     r.compute_s > r.memory_s ? Resource::Compute : Resource::Memory, r.flops, r.bytes, datasheet,
                     false});
+    if (m.measured(c).decode.empty()) continue;
+    const KernelTime k = m.measured(c).decode.at(s.decode_requests, static_cast<double>(context));
+    rows.back().origin = name_of(k.origin);
+    rows.back().extrapolated = k.extrapolated;
   }
+}
+
+// The weakest origin of the classes and chunks that one row sums up.
+void label_prefill(ExplainRow& row, const StepModel& m,
+                   const std::vector<std::pair<std::int32_t, std::int32_t>>& chunks) {
+  bool sheet = false;
+  Evidence weakest = Evidence::Measured;
+  for (std::size_t c = 0; c < 2; ++c) {
+    if (m.attention().prefill[c].forms.empty()) continue;
+    const MeasuredPrefill& table = m.measured(static_cast<int>(c)).prefill;
+    sheet = sheet || table.empty();
+    if (table.empty()) continue;
+    for (const auto& [from, to] : chunks) {
+      if (table.origin(from) != Evidence::Measured) weakest = table.origin(from);
+      row.extrapolated = row.extrapolated || table.extrapolated(to);
+    }
+  }
+  row.origin = sheet ? datasheet : name_of(weakest);
 }
 
 void add_prefill(std::vector<ExplainRow>& rows, const StepModel& m,
@@ -49,6 +74,7 @@ void add_prefill(std::vector<ExplainRow>& rows, const StepModel& m,
       row.bytes += c.forms.front().bytes.at(w);
     }
   }
+  label_prefill(row, m, chunks);
   rows.push_back(row);
 }
 
@@ -74,8 +100,10 @@ Explanation explain(const StepModel& model, StepShape shape,
   e.time = model.step(shape);
   add(e.rows, model.token_times(tokens), model.factor(mixed));
   const double launch = model.factor(mixed) * model.attention_launch_s(mixed);
-  e.rows.push_back(
-      {"attention launches", model.attention().kernels, launch, 0, Resource::Launch, 0, 0, datasheet, false});
+  if (launch > 0) {
+    e.rows.push_back({"attention launches", model.attention_launches(mixed), launch, 0, Resource::Launch, 0, 0,
+                      datasheet, false});
+  }
   add_decode(e.rows, model, shape, mixed);
   add_prefill(e.rows, model, chunks);
   add(e.rows, model.row_times(shape.sampled_rows), model.factor(mixed));
@@ -85,6 +113,19 @@ Explanation explain(const StepModel& model, StepShape shape,
   e.rows.push_back({"host, not hidden", 1, total > gpu ? total - gpu : 0, 0, Resource::Host, 0, 0, constant, false});
   for (ExplainRow& r : e.rows) r.share = total > 0 ? r.seconds / total : 0;
   return e;
+}
+
+TimeOrigins origins(const Explanation& e) {
+  TimeOrigins o;
+  for (const ExplainRow& r : e.rows) {
+    double& share = r.origin == "measured"  ? o.measured
+                    : r.origin == "derived" ? o.derived
+                    : r.origin == constant  ? o.constant
+                                            : o.datasheet;
+    share += r.share;
+    if (r.extrapolated) o.extrapolated += r.share;
+  }
+  return o;
 }
 
 }  // namespace servecast::cost

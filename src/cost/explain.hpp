@@ -22,8 +22,19 @@ struct ExplainRow {
   Resource limit = Resource::Memory;  // the largest part of its time
   double flops = 0;
   double bytes = 0;         // HBM; collectives: sent over the scale-up link
-  std::string_view origin;  // of the time: "datasheet" peaks with stated efficiencies, or "constant" of the stack
+  // Of the time: "measured" by a kernel table, "derived" from one, "datasheet" peaks with stated efficiencies, or a
+  // "constant" of the stack.
+  std::string_view origin;
   bool extrapolated = false;
+};
+
+// Shares of the step by origin; extrapolated: of the same time, outside what a table measured.
+struct TimeOrigins {
+  double measured = 0;
+  double derived = 0;
+  double datasheet = 0;
+  double constant = 0;
+  double extrapolated = 0;
 };
 
 struct Explanation {
@@ -35,5 +46,7 @@ struct Explanation {
 // them and need not be filled.
 Explanation explain(const StepModel& model, StepShape shape,
                     const std::vector<std::pair<std::int32_t, std::int32_t>>& chunks);
+
+TimeOrigins origins(const Explanation& e);
 
 }  // namespace servecast::cost

@@ -28,6 +28,9 @@ struct Operator {
   std::int32_t experts = 0;  // Experts only
   std::int32_t top_k = 0;
   MatrixMath math;  // Gemm and Experts only
+  double n = 0;     // widths of a Gemm on this rank: of its output, of its input
+  double k = 0;
+  precision::Format weights = precision::Format::BFloat16;  // Gemm and Experts only
 };
 
 struct OperatorInput {

@@ -61,42 +61,96 @@ StepModel::StepModel(const StepModelInput& in)
       attention_(attention_model(operator_input(in))),
       host_(compile(in.host, in.async_scheduling)) {
   if (in.cuda_graphs) graph_sizes_ = capture_sizes(in.max_num_seqs, in.max_num_batched_tokens);
+  if (in.kernels != nullptr) use_tables();
+  in_.kernels = nullptr;
+}
+
+// Measured FP8 multiplications contain the quantisation of their activations.
+void StepModel::use_tables() {
+  const KernelTables& t = *in_.kernels;
+  const OperatorInput oi = operator_input(in_);
+  const std::int32_t most_rows = std::min(in_.max_num_seqs, in_.max_num_batched_tokens);
+  if (measures_fp8(t, oi)) {
+    in_.host.quantise_kernels_fp8 = 0;
+    token_operators_ = token_operators(oi);
+  }
+  if (measures_experts(t, oi, token_operators_)) merge_experts(token_operators_);
+  for (const Operator& op : token_operators_)
+    token_curves_.push_back(measured_curve(t, oi, op, in_.max_num_batched_tokens));
+  for (const Operator& op : row_operators_) row_curves_.push_back(measured_curve(t, oi, op, most_rows));
+  for (int c = 0; c < 2; ++c) {
+    measured_[static_cast<std::size_t>(c)] =
+        measured_attention(t, oi, c, {in_.max_num_batched_tokens, most_rows, in_.max_model_len});
+  }
+}
+
+// A chunk's kernel is measured with its launch, and the decoders of its step share it with a launch of their own.
+double StepModel::attention_launches(bool mixed) const {
+  double launches = attention_.kernels;
+  for (const MeasuredAttention& m : measured_)
+    if (!m.decode.empty() && (!mixed || !m.prefill.empty())) launches -= m.layers;
+  return launches;
 }
 
 double StepModel::attention_launch_s(bool mixed) const {
   const Efficiency& e = in_.efficiency;
+  const double launches = attention_launches(mixed);
   const double absorb = attention_.absorb.count * attention_.absorb.math.efficiency.floor_us;
-  const double floors = (attention_.kernels * e.attention_floor_us + absorb) * us;
-  return floors + (mixed ? attention_.kernels * e.piecewise_launch_us * us : 0.0);
+  const double floors = (launches * e.attention_floor_us + absorb) * us;
+  return floors + (mixed ? launches * e.piecewise_launch_us * us : 0.0);
+}
+
+TimedOperator StepModel::time(const Operator& op, const MeasuredCurve* curve, double units, bool graph) const {
+  TimedOperator out = {&op, evaluate(op, units, device_, graph)};
+  if (curve == nullptr || curve->empty() || units <= 0) return out;
+  const KernelTime k = curve->at(units);
+  out.from_table = true;
+  out.origin = k.origin;
+  out.extrapolated = k.extrapolated;
+  OperatorTime& t = out.time;
+  const double launch = graph ? 0.0 : in_.efficiency.eager_launch_us * us;
+  const double seconds = op.count * std::max(k.seconds, launch);
+  if (op.kind == Kind::AllReduce) {
+    t.bandwidth_s = std::min(t.bandwidth_s, seconds);
+    t.latency_s = seconds - t.bandwidth_s;
+    t.floor_s = 0;
+    return out;
+  }
+  t.compute_s = k.limit == kernels::Limit::Compute ? seconds : 0;
+  t.memory_s = k.limit == kernels::Limit::Memory ? seconds : 0;
+  t.floor_s = seconds - t.roofline_s();
+  return out;
+}
+
+std::vector<TimedOperator> StepModel::times(const std::vector<Operator>& ops, const std::vector<MeasuredCurve>& curves,
+                                            double units, bool graph) const {
+  std::vector<TimedOperator> out;
+  out.reserve(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    out.push_back(time(ops[i], i < curves.size() ? &curves[i] : nullptr, units, graph));
+  return out;
 }
 
 std::vector<TimedOperator> StepModel::token_times(std::int32_t n) const {
   const Padded p = padded(n);
-  std::vector<TimedOperator> times;
-  times.reserve(token_operators_.size());
-  for (const Operator& op : token_operators_) times.push_back({&op, evaluate(op, p.tokens, device_, p.graph)});
-  return times;
+  return times(token_operators_, token_curves_, p.tokens, p.graph);
 }
 
 std::vector<TimedOperator> StepModel::row_times(std::int32_t n) const {
-  std::vector<TimedOperator> times;
-  times.reserve(row_operators_.size());
-  for (const Operator& op : row_operators_) times.push_back({&op, evaluate(op, n, device_, in_.cuda_graphs)});
-  return times;
+  return times(row_operators_, row_curves_, n, in_.cuda_graphs);
 }
 
 Parts StepModel::tokens(std::int32_t n, bool mixed) const {
   Parts parts;
   if (n <= 0) return parts;
-  const Padded p = padded(n);
-  for (const Operator& op : token_operators_) add(parts, evaluate(op, p.tokens, device_, p.graph), factor(mixed));
+  for (const TimedOperator& t : token_times(n)) add(parts, t.time, factor(mixed));
   parts.host_s += factor(mixed) * attention_launch_s(mixed);
   return parts;
 }
 
 Parts StepModel::rows(std::int32_t n, bool mixed) const {
   Parts parts;
-  for (const Operator& op : row_operators_) add(parts, evaluate(op, n, device_, in_.cuda_graphs), factor(mixed));
+  for (const TimedOperator& t : row_times(n)) add(parts, t.time, factor(mixed));
   return parts;
 }
 
@@ -109,6 +163,11 @@ Rooflines StepModel::decode(int layer_class, double decoders, double context, bo
     r.flops += t.flops;
     r.bytes += t.bytes;
   }
+  const MeasuredAttention& table = measured(layer_class);
+  if (!table.decode.empty() && decoders > 0) {
+    r.compute_s = 0;
+    r.memory_s = table.decode.at(decoders, context).seconds;
+  }
   r.compute_s *= factor(mixed);
   r.memory_s *= factor(mixed);
   return r;
@@ -116,8 +175,13 @@ Rooflines StepModel::decode(int layer_class, double decoders, double context, bo
 
 double StepModel::chunk_s(std::int32_t from, std::int32_t to) const {
   double seconds = 0;
-  for (const ChunkClass& c : attention_.prefill) {
+  for (std::size_t i = 0; i < attention_.prefill.size(); ++i) {
+    const ChunkClass& c = attention_.prefill[i];
     if (c.forms.empty()) continue;
+    if (!measured_[i].prefill.empty()) {
+      seconds += measured_[i].prefill.chunk_s(from, to);
+      continue;
+    }
     const ChunkWork w = chunk_work(from, to, c.window, c.size);
     double best = std::numeric_limits<double>::infinity();
     for (const ChunkForm& f : c.forms) best = std::min(best, std::max(f.compute.at(w), f.memory.at(w)));

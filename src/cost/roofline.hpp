@@ -1,5 +1,6 @@
 // The step model in seconds: operator by operator, exact, uncompiled. It is what explain prints and what compiled.hpp
-// turns into tables; a measured kernel table replaces the time of an operator behind the same functions. A step is
+// turns into tables. Where a measured kernel table knows an operator its time replaces the roofline and its launch
+// floor; small kernels keep the constant of the stack. A step is
 //   tokens(n) + rows(r) + decode attention(D, S) + prefill attention(chunks) + host,
 // where steps with prefill tokens ("mixed") run without full CUDA graphs.
 #pragma once
@@ -8,12 +9,14 @@
 #include "cost/attention.hpp"
 #include "cost/graphs.hpp"
 #include "cost/host.hpp"
+#include "cost/measured.hpp"
 #include "cost/operators.hpp"
 #include "cost/parallel.hpp"
 #include "cost/rate.hpp"
 #include "cost/step_cost.hpp"
 #include "fabric/profile.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +37,7 @@ struct StepModelInput {
   bool async_scheduling = true;
   HostConstants host{};
   Efficiency efficiency{};
+  const KernelTables* kernels = nullptr;  // read while the model is made; none: rooflines only
 };
 
 // Everything that can be wrong with an input. warnings: approximations by name, to be shown with results.
@@ -55,6 +59,9 @@ struct Parts {
 struct TimedOperator {
   const Operator* op = nullptr;
   OperatorTime time;
+  bool from_table = false;  // else from datasheet peaks; what follows is of the table
+  Evidence origin = Evidence::Measured;
+  bool extrapolated = false;
 };
 
 class StepModel {
@@ -71,7 +78,7 @@ class StepModel {
   // The whole step; sums of prefill attention come in through the shape.
   StepTime step(const StepShape& shape, const LinkOffer& offer = {}) const;
 
-  // Operator by operator, before factor().
+  // Operator by operator, before factor(). Origins are of the kernel times, not of launch rules.
   std::vector<TimedOperator> token_times(std::int32_t n) const;
   std::vector<TimedOperator> row_times(std::int32_t n) const;
 
@@ -81,14 +88,26 @@ class StepModel {
   double factor(bool mixed) const { return mixed ? in_.host.prefill_factor : 1.0; }
   // Launches of the attention kernels, in a step with or without prefill tokens, before factor().
   double attention_launch_s(bool mixed) const;
+  // How many of them no table's time includes already.
+  double attention_launches(bool mixed) const;
+  // Tables of one class of attention layers; their curves are empty where a roofline stands.
+  const MeasuredAttention& measured(int layer_class) const { return measured_[static_cast<std::size_t>(layer_class)]; }
   Padded padded(std::int32_t n) const { return pad(graph_sizes_, n); }
 
  private:
+  void use_tables();
+  TimedOperator time(const Operator& op, const MeasuredCurve* curve, double units, bool graph) const;
+  std::vector<TimedOperator> times(const std::vector<Operator>& ops, const std::vector<MeasuredCurve>& curves,
+                                   double units, bool graph) const;
+
   StepModelInput in_;
   Device device_;
   std::vector<Operator> token_operators_;
   std::vector<Operator> row_operators_;
+  std::vector<MeasuredCurve> token_curves_;  // one per operator, or none at all
+  std::vector<MeasuredCurve> row_curves_;
   AttentionModel attention_;
+  std::array<MeasuredAttention, 2> measured_;  // by class
   HostTime host_;
   std::vector<std::int32_t> graph_sizes_;
 };

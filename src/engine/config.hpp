@@ -23,7 +23,7 @@ constexpr std::span<const std::string_view> names_of(Loop) { return loop_names; 
 enum class StepKind : std::uint8_t { Mixed, PrefillFirst };
 
 // What starting a request takes. max_utilization: blocks for what it has now; when they run short, the newest requests
-// are preempted. guaranteed_no_evict: blocks for prompt and longest output of everything that runs; nothing is preempted.
+// are preempted. guaranteed_no_evict: blocks for prompt and longest output of all that run; nothing is preempted.
 enum class CapacityPolicy : std::uint8_t { MaxUtilization, GuaranteedNoEvict };
 inline constexpr std::string_view capacity_policy_names[] = {"max_utilization", "guaranteed_no_evict"};
 constexpr std::span<const std::string_view> names_of(CapacityPolicy) { return capacity_policy_names; }

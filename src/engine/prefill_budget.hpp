@@ -1,5 +1,5 @@
-// What a prefill step of SGLang may still take: tokens of the pool at their expected use, prompt tokens of the step, and
-// tokens of the chunk. In tokens; a negative rest is possible and means nothing is left.
+// What a prefill step of SGLang may still take: tokens of the pool at their expected use, prompt tokens of the step,
+// and tokens of the chunk. In tokens; a negative rest is possible and means nothing is left.
 #pragma once
 
 #include <cstdint>

@@ -113,8 +113,8 @@ SglangLoop::Verdict SglangLoop::verdict(const PrefillBudget& b) const {
 SglangLoop::Verdict SglangLoop::start(PrefillBudget& b) {
   Sequence& s = *waiting_.front();
   const std::int64_t size = config_.block_size;
-  const memory::RadixCache::Found hit =
-      config_.enable_prefix_caching ? pool_.cache().match(key_of(s, (s.tokens() - 1) / size)) : memory::RadixCache::Found{};
+  memory::RadixCache::Found hit;
+  if (config_.enable_prefix_caching) hit = pool_.cache().match(key_of(s, (s.tokens() - 1) / size));
   const std::int64_t left = s.tokens() - hit.pages * size;
   const std::int64_t rounded = pages_for(left) * size;
   const std::int64_t whole = left + s.counted_output() + size - 1;

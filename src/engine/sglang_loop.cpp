@@ -51,6 +51,7 @@ bool SglangLoop::schedule(Time now) {
 }
 
 std::int64_t SglangLoop::pages_to_decode() const {
+  if (config_.block_size == 1) return static_cast<std::int64_t>(running_.size());
   return std::count_if(running_.begin(), running_.end(),
                        [this](const Owned& s) { return s->computed % config_.block_size == 0; });
 }
@@ -71,8 +72,8 @@ bool SglangLoop::decode(Time now, bool may_retract) {
   return !running_.empty();
 }
 
-// Retracts requests until the next token of the others fits: those with the fewest generated tokens first, of equals the
-// longest prompt. One stays. Where it does not fit alone, an unfinished prompt gives way.
+// Retracts requests until the next token of the others fits: those with the fewest generated tokens first, of equals
+// the longest prompt. One stays. Where it does not fit alone, an unfinished prompt gives way.
 void SglangLoop::make_room(Time now) {
   if (pool_.reserve(pages_to_decode())) {
     ratio_.decode_step();
@@ -113,7 +114,7 @@ void SglangLoop::retract(Owned sequence, Time now) {
   if (sequence->stopped) return;
   observer_.preempted(sequence->request.id, now);
   ++totals_.preemptions;
-  sequence->computed = sequence->prefilled = sequence->scheduled = 0;
+  sequence->computed = sequence->prefilled = 0;
   sequence->phase = Phase::Prefill;
   sequence->was_preempted = true;
   waiting_.push_back(std::move(sequence));
@@ -140,6 +141,8 @@ void SglangLoop::release(Sequence& s) {
 
 // The scheduler learns what steps gave: finished prompts enter the cache, finished requests leave.
 void SglangLoop::settle() {
+  if (!unsettled_) return;
+  unsettled_ = false;
   for (Owned& s : running_) {
     if (s->stopped) {
       remember(*s, s->tokens() - 1);
@@ -162,25 +165,43 @@ void SglangLoop::commit() {
   count.used = pool_.used();
   count.running = static_cast<std::int32_t>(running_.size() + prefill_.size());
   if (decoding_) {
-    for (const Owned& s : running_) ++(s->stopped ? count.wasted : count.decoders);
+    count.wasted = unsettled_ ? static_cast<std::int32_t>(std::count_if(
+                                    running_.begin(), running_.end(), [](const Owned& s) { return s->stopped; }))
+                              : 0;
+    count.decoders = static_cast<std::int32_t>(running_.size()) - count.wasted;
   }
   add_step(totals_, step_, count);
   if (config_.async_scheduling) settle();  // results of the step before
-  for (Owned& s : running_) {
-    if (s->scheduled == 0 || s->stopped) continue;
-    s->scheduled = 0;
-    emit(*s, observer_, run_.end);
-    s->stopped = s->generated == s->output();
-  }
+  if (decoding_) emit_decodes();
   finish_prefills();
   if (!config_.async_scheduling) settle();
   if (!has_work()) ratio_.idle();
 }
 
+// One token for everything that decoded. Neighbours mostly saw the same gap, which is reported once.
+void SglangLoop::emit_decodes() {
+  core::Duration gap;
+  std::int64_t weight = 0;
+  for (const Owned& s : running_) {
+    if (s->stopped) continue;
+    const core::Duration own = run_.end - s->last_token;
+    if (weight > 0 && own != gap) {
+      observer_.token_gap(gap, weight);
+      weight = 0;
+    }
+    gap = own;
+    ++weight;
+    s->last_token = run_.end;
+    if (++s->generated < s->output()) continue;
+    observer_.finished(s->request.id, run_.end, s->generated);
+    s->stopped = unsettled_ = true;
+  }
+  if (weight > 0) observer_.token_gap(gap, weight);
+}
+
 // Prompts completed by this step emit a token and join the decoders.
 void SglangLoop::finish_prefills() {
   for (Owned& s : prefill_) {
-    s->scheduled = 0;
     if (s->computed < s->tokens()) {
       chunked_ = std::move(s);
       continue;
@@ -189,6 +210,7 @@ void SglangLoop::finish_prefills() {
     s->phase = Phase::Decode;
     emit(*s, observer_, run_.end);
     s->stopped = s->generated == s->output();
+    unsettled_ = true;
     running_.push_back(std::move(s));
   }
   prefill_.clear();

@@ -62,6 +62,7 @@ class SglangLoop final : public Replica {
   void remember(Sequence& s, std::int32_t tokens);
   void release(Sequence& s);
   void settle();
+  void emit_decodes();
   void finish_prefills();
 
   Config config_;
@@ -76,6 +77,7 @@ class SglangLoop final : public Replica {
   Owned chunked_;               // the one prompt that is computed in part
   bool full_ = false;           // nothing is admitted before a request has left
   bool shrunk_ = false;         // one has, since the last decode step
+  bool unsettled_ = false;      // some of running_ has ended or completed its prompt, which the scheduler does not know
   bool decoding_ = false;       // this step has decodes
   bool in_progress_ = false;
   cost::StepShape shape_;

@@ -9,15 +9,16 @@ namespace {
 using precision::Format;
 using scenario::Engine;
 
-constexpr Version vllm_async{0, 15};     // generation with 8,192-token steps on every large GPU (derived: TTFT at 8k prompts)
-constexpr Version vllm_fp8_kv{0, 19};    // KV capacity of its rows is that of one-byte elements (derived)
+constexpr Version vllm_async{0,
+                             15};  // generation with 8,192-token steps on every large GPU (derived: TTFT at 8k prompts)
+constexpr Version vllm_fp8_kv{0, 19};  // KV capacity of its rows is that of one-byte elements (derived)
 constexpr Version vllm_more_memory{0, 17};
-constexpr std::int32_t vllm_step_tokens = 8192;   // derived
-constexpr std::int32_t vllm_seqs = 1024;          // derived: never binding below 512 clients
-constexpr std::int32_t trtllm_seqs = 2048;        // specified: its default max_batch_size
+constexpr std::int32_t vllm_step_tokens = 8192;    // derived
+constexpr std::int32_t vllm_seqs = 1024;           // derived: never binding below 512 clients
+constexpr std::int32_t trtllm_seqs = 2048;         // specified: its default max_batch_size
 constexpr std::int32_t trtllm_step_tokens = 8192;  // specified: its default max_num_tokens
-constexpr double memory_share_017 = 0.95;         // derived
-constexpr std::int64_t context_grain = 4096;      // assumed: longest request, rounded up so that configurations repeat
+constexpr double memory_share_017 = 0.95;          // derived
+constexpr std::int64_t context_grain = 4096;       // assumed: longest request, rounded up so that configurations repeat
 
 bool starts(const std::string& text, std::string_view prefix) { return text.starts_with(prefix); }
 
@@ -56,8 +57,10 @@ bool set_weights(const Deployment& d, scenario::Precision& p) {
     p.weights = Format::BFloat16;
   } else if (starts(text, "uncertain")) {
     // Submissions to MLPerf state the reference's format; theirs is the GPU's fastest.
-    if (starts(d.gpu_architecture, "blackwell")) set_four_bit(d, p, Format::Nvfp4);
-    else p.weights = Format::Fp8;
+    if (starts(d.gpu_architecture, "blackwell"))
+      set_four_bit(d, p, Format::Nvfp4);
+    else
+      p.weights = Format::Fp8;
   } else {
     return false;
   }
@@ -88,10 +91,14 @@ std::optional<scenario::Precision> precision_of(const Deployment& d) {
   scenario::Precision p;
   if (!set_weights(d, p)) return std::nullopt;
   const std::string kv = lower_case(d.kv);
-  if (kv.empty() || kv == "auto") p.kv_cache = automatic_kv(d);
-  else if (starts(kv, "fp8")) p.kv_cache = Format::Fp8;
-  else if (starts(kv, "bf16") || starts(kv, "fp16")) p.kv_cache = Format::BFloat16;
-  else return std::nullopt;
+  if (kv.empty() || kv == "auto")
+    p.kv_cache = automatic_kv(d);
+  else if (starts(kv, "fp8"))
+    p.kv_cache = Format::Fp8;
+  else if (starts(kv, "bf16") || starts(kv, "fp16"))
+    p.kv_cache = Format::BFloat16;
+  else
+    return std::nullopt;
   return p;
 }
 
@@ -128,7 +135,8 @@ RowOptions client_settings(const Deployment& d, const Load& load, std::int32_t t
   RowOptions o;
   if (d.engine.engine != Engine::Trtllm) return o;
   const std::string model = lower_case(d.model_text);
-  if (model == "meta-llama/llama-3.1-70b" && load.isl == 1024 && load.osl == 1024 && tensor <= 4) o.stream_interval = 20;
+  if (model == "meta-llama/llama-3.1-70b" && load.isl == 1024 && load.osl == 1024 && tensor <= 4)
+    o.stream_interval = 20;
   if (model == "meta-llama/llama-3.1-8b-instruct" && d.engine.version == "1.0.0rc3") o.extra_clients = 1;
   return o;
 }

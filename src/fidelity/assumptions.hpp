@@ -20,7 +20,7 @@ struct Deployment {
   EngineNamed engine;
   std::string model_text;  // as the row writes it
   const model::Architecture* model = nullptr;
-  std::string gpu_architecture;  // "hopper", "blackwell"
+  std::string gpu_architecture;      // "hopper", "blackwell"
   std::string weights, experts, kv;  // columns; empty: not stated
 };
 

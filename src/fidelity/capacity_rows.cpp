@@ -1,4 +1,5 @@
 // KV capacity that engines logged at start, as cases of `fit`.
+#include "fidelity/doubtful.hpp"
 #include "fidelity/kv_rows.hpp"
 #include "fidelity/rows.hpp"
 
@@ -14,7 +15,7 @@ std::string reason_of(const std::string& refused) {
 }
 
 void add_measure(Case& out, const char* metric, double measured) {
-  if (measured > 0) out.measures.push_back({metric, measured, {}, {}});
+  if (measured > 0) out.measures.push_back({metric, measured, {}, std::string(start_log_doubt(out.id))});
 }
 
 }  // namespace
@@ -36,9 +37,12 @@ Case kv_case(const CsvRow& row, const RowContext& context) {
   out.shape = fmt::format("tp {}", kv.input.tensor);
   out.fit = kv.input;
   // One figure a row: what the log states most exactly.
-  if (kv.blocks > 0) add_measure(out, "kv_blocks", kv.blocks);
-  else if (kv.tokens > 0) add_measure(out, "kv_tokens", kv.tokens);
-  else add_measure(out, "kv_gib", kv.kv_gib);
+  if (kv.blocks > 0)
+    add_measure(out, "kv_blocks", kv.blocks);
+  else if (kv.tokens > 0)
+    add_measure(out, "kv_tokens", kv.tokens);
+  else
+    add_measure(out, "kv_gib", kv.kv_gib);
   if (out.measures.empty()) out.refuse("no measured value");
   return out;
 }

@@ -22,8 +22,10 @@ std::vector<std::string> next_record(std::string_view text, std::size_t& at, std
     if (c == '\n') ++line;
     if (c == '"') {
       const bool doubled = quoted && at + 1 < text.size() && text[at + 1] == '"';
-      if (doubled) fields.back() += text[++at];
-      else quoted = !quoted;
+      if (doubled)
+        fields.back() += text[++at];
+      else
+        quoted = !quoted;
     } else if (c == ',' && !quoted) {
       fields.emplace_back();
     } else if (c == '\n' && !quoted) {
@@ -39,7 +41,8 @@ std::vector<std::string> next_record(std::string_view text, std::size_t& at, std
 bool blank(const std::vector<std::string>& fields) { return fields.size() == 1 && fields[0].empty(); }
 
 void check_header(const CsvTable& table, const std::string& place, core::Problems& problems) {
-  if (table.header.empty() || blank(table.header)) problems.add(place, "the file is empty; its first line names the columns");
+  if (table.header.empty() || blank(table.header))
+    problems.add(place, "the file is empty; its first line names the columns");
   std::set<std::string> seen;
   for (const std::string& column : table.header)
     if (!seen.insert(column).second) problems.add(place + ":1", "column \"{}\" is named twice", column);
@@ -47,7 +50,9 @@ void check_header(const CsvTable& table, const std::string& place, core::Problem
 
 }  // namespace
 
-bool CsvTable::has(std::string_view column) const { return std::find(header.begin(), header.end(), column) != header.end(); }
+bool CsvTable::has(std::string_view column) const {
+  return std::find(header.begin(), header.end(), column) != header.end();
+}
 
 CsvTable parse_csv(std::string_view text, const std::string& place) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
@@ -64,7 +69,8 @@ CsvTable parse_csv(std::string_view text, const std::string& place) {
     const std::vector<std::string> fields = next_record(text, at, line);
     if (blank(fields)) continue;
     if (fields.size() != table.header.size()) {
-      problems.add(place + ":" + std::to_string(start), "{} fields where the header has {}", fields.size(), table.header.size());
+      problems.add(place + ":" + std::to_string(start), "{} fields where the header has {}", fields.size(),
+                   table.header.size());
       continue;
     }
     CsvRow& row = table.rows.emplace_back();

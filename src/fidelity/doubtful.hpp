@@ -22,4 +22,7 @@ struct RowKey {
 // Why `metric` of the row is distrusted, or "".
 std::string_view doubt(const RowKey& row, std::string_view metric);
 
+// The same for an engine's start log, by the row's id.
+std::string_view start_log_doubt(std::string_view id);
+
 }  // namespace servecast::fidelity

@@ -16,14 +16,18 @@ namespace {
 using Pair = std::pair<std::string_view, std::string_view>;
 
 // What a checkpoint's name adds to its architecture's: tuning, number format, packaging, accuracy class of a benchmark.
-constexpr std::array<std::string_view, 12> suffixes = {"-fp8", "-nvfp4", "-fp4", "-mxfp4", "-int4", "-awq", "-instruct", "-instruct-2507",
-                                                       "-2507", "-hf", "-99.9", "-99"};
+constexpr std::array<std::string_view, 12> suffixes = {
+    "-fp8", "-nvfp4", "-fp4", "-mxfp4", "-int4", "-awq", "-instruct", "-instruct-2507", "-2507", "-hf", "-99.9", "-99"};
 
 // Names whose architecture has a document under another one: the same tensors, other weights or context.
-constexpr std::array<Pair, 9> aliases = {Pair{"llama-3.3-70b", "llama-3.1-70b"}, Pair{"llama-3-70b", "llama-3.1-70b"},
-                                         Pair{"llama-3-8b", "llama-3.1-8b"},     Pair{"llama3.1-8b", "llama-3.1-8b"},
-                                         Pair{"llama2-70b", "llama-2-70b"},      Pair{"llama-4-scout-17b-16e", "llama-4-scout"},
-                                         Pair{"kimi-k2.5", "kimi-k2"},           Pair{"deepseek-r1-0528", "deepseek-r1"},
+constexpr std::array<Pair, 9> aliases = {Pair{"llama-3.3-70b", "llama-3.1-70b"},
+                                         Pair{"llama-3-70b", "llama-3.1-70b"},
+                                         Pair{"llama-3-8b", "llama-3.1-8b"},
+                                         Pair{"llama3.1-8b", "llama-3.1-8b"},
+                                         Pair{"llama2-70b", "llama-2-70b"},
+                                         Pair{"llama-4-scout-17b-16e", "llama-4-scout"},
+                                         Pair{"kimi-k2.5", "kimi-k2"},
+                                         Pair{"deepseek-r1-0528", "deepseek-r1"},
                                          Pair{"llama-4-maverick-17b-128e", "llama-4-maverick"}};
 
 // Families that no architecture document can describe yet, and what they need.
@@ -31,8 +35,9 @@ constexpr std::array<Pair, 3> beyond = {Pair{"qwen3.5", "hybrid model: linear at
                                         Pair{"kimi-k3", "hybrid model: linear attention layers are not modelled"},
                                         Pair{"glm-5", "sparse attention of this model is not modelled"}};
 
-constexpr std::array<Pair, 7> nodes = {Pair{"h100", "hgx-h100"},     Pair{"h200", "hgx-h200"},  Pair{"b200", "hgx-b200"}, Pair{"b300", "hgx-b300"},
-                                       Pair{"gb200", "gb200-nvl72"}, Pair{"a100", "dgx-a100"}, Pair{"h20", "hgx-h20"}};
+constexpr std::array<Pair, 7> nodes = {Pair{"h100", "hgx-h100"}, Pair{"h200", "hgx-h200"},     Pair{"b200", "hgx-b200"},
+                                       Pair{"b300", "hgx-b300"}, Pair{"gb200", "gb200-nvl72"}, Pair{"a100", "dgx-a100"},
+                                       Pair{"h20", "hgx-h20"}};
 
 std::string_view find_in(const auto& table, std::string_view key) {
   for (const auto& [from, to] : table)
@@ -67,7 +72,8 @@ Version number_of(std::string_view text) {
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -105,7 +111,8 @@ EngineNamed engine_named(std::string_view text) {
     out.engine = scenario::Engine::Trtllm;
     version.clear();
   }
-  const bool stated = !version.empty() && (std::isdigit(static_cast<unsigned char>(version[0])) != 0 || version.starts_with(">="));
+  const bool stated =
+      !version.empty() && (std::isdigit(static_cast<unsigned char>(version[0])) != 0 || version.starts_with(">="));
   if (stated) {
     out.version = version;
     out.number = number_of(version);

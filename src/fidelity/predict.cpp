@@ -22,25 +22,31 @@ std::string configuration(const scenario::Resolved& r) {
 // "K01:/pools/0/parallel/expert: expert 4 is not modelled yet; use 1" -> "expert parallelism is not modelled yet".
 std::string reason_of(const std::string& line) {
   for (const char* kind : {"pipeline", "data", "expert"})
-    if (line.find(std::string("/parallel/") + kind) != std::string::npos) return std::string(kind) + " parallelism is not modelled yet";
+    if (line.find(std::string("/parallel/") + kind) != std::string::npos)
+      return std::string(kind) + " parallelism is not modelled yet";
   if (line.find("/parallel/tensor") != std::string::npos) return "the model cannot be split that way";
-  if (const std::size_t at = line.find("the scheduler "); at != std::string::npos) return line.substr(at, line.find(" is not", at) - at) + " is not in this version";
+  if (const std::size_t at = line.find("the scheduler "); at != std::string::npos)
+    return line.substr(at, line.find(" is not", at) - at) + " is not in this version";
   const std::size_t message = line.find(": ");
   return message == std::string::npos ? line : line.substr(message + 2);
 }
 
-void refuse(Case& c, const core::InputError& error) { c.refuse(reason_of(error.lines().front()), error.lines().front()); }
+void refuse(Case& c, const core::InputError& error) {
+  c.refuse(reason_of(error.lines().front()), error.lines().front());
+}
 
 double value_of(const std::string& metric, const Case& c, const metrics::Result& result) {
   const double copies = c.copies;
   if (metric == "output_throughput") return result.throughput->output_tokens_per_s * copies;
-  if (metric == "output_throughput_per_gpu") return result.throughput->output_tokens_per_s * copies / static_cast<double>(c.gpus);
+  if (metric == "output_throughput_per_gpu")
+    return result.throughput->output_tokens_per_s * copies / static_cast<double>(c.gpus);
   if (metric == "request_throughput") return result.throughput->requests_per_s * copies;
   SERVECAST_ENSURE(metric == "ttft_ms" || metric == "tpot_ms", "unknown metric {}", metric);
   // A client that gets its tokens k at a time sees the first when k are there, and one gap less per k.
   const auto k = static_cast<double>(c.options.stream_interval);
   const double tpot = result.latency->tpot_ms.mean;
-  const double tokens = static_cast<double>(result.requests.output_tokens) / static_cast<double>(std::max<std::int64_t>(1, result.requests.completed));
+  const double tokens = static_cast<double>(result.requests.output_tokens) /
+                        static_cast<double>(std::max<std::int64_t>(1, result.requests.completed));
   if (metric == "ttft_ms") return result.latency->ttft_ms.mean + (k - 1) * tpot;
   return tokens > k ? tpot * (tokens - k) / (tokens - 1) : tpot;
 }
@@ -70,7 +76,9 @@ void predict_run(Case& c, StepTimesCache& cache) {
     return;
   }
   for (Measure& m : c.measures) m.predicted = value_of(m.metric, c, result);
-  if (result.time) c.breakdown = {result.time->compute, result.time->memory, result.time->network, result.time->host, result.time->idle, ""};
+  if (result.time)
+    c.breakdown = {result.time->compute, result.time->memory, result.time->network,
+                   result.time->host,    result.time->idle,   ""};
   c.breakdown.limiting = result.limiting_resource.value_or("");
 }
 
@@ -101,8 +109,10 @@ std::shared_ptr<const scenario::StepTimes> StepTimesCache::get(const scenario::R
 void predict(Case& c, StepTimesCache& cache) {
   SERVECAST_ENSURE(c.fate == Fate::Predicted, "row {} is not to be predicted", c.id);
   try {
-    if (c.fit) predict_fit(c);
-    else predict_run(c, cache);
+    if (c.fit)
+      predict_fit(c);
+    else
+      predict_run(c, cache);
   } catch (const core::InputError& error) {
     refuse(c, error);
   }

@@ -16,7 +16,9 @@ constexpr std::array<std::string_view, 5> not_keys = {"id", "date", "source", "n
 constexpr std::array<std::string_view, 3> values = {"ttft_ms", "tpot_ms", "value"};
 constexpr double same = 0.001;  // specified: values this close are one measurement
 
-bool among(const auto& list, std::string_view column) { return std::find(list.begin(), list.end(), column) != list.end(); }
+bool among(const auto& list, std::string_view column) {
+  return std::find(list.begin(), list.end(), column) != list.end();
+}
 
 std::string key_of(const CsvRow& row) {
   std::string key;
@@ -28,7 +30,8 @@ std::string key_of(const CsvRow& row) {
 bool same_values(const Case& a, const Case& b) {
   if (a.measures.size() != b.measures.size() || a.measures.empty()) return false;
   for (std::size_t i = 0; i < a.measures.size(); ++i)
-    if (std::abs(a.measures[i].measured - b.measures[i].measured) > same * std::abs(a.measures[i].measured)) return false;
+    if (std::abs(a.measures[i].measured - b.measures[i].measured) > same * std::abs(a.measures[i].measured))
+      return false;
   return true;
 }
 
@@ -36,7 +39,8 @@ void mark_duplicates(const CsvTable& table, std::vector<Case>& cases) {
   std::map<std::string, std::vector<std::size_t>> seen;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::vector<std::size_t>& earlier = seen[key_of(table.rows[i])];
-    const auto twin = std::find_if(earlier.begin(), earlier.end(), [&](std::size_t j) { return same_values(cases[j], cases[i]); });
+    const auto twin =
+        std::find_if(earlier.begin(), earlier.end(), [&](std::size_t j) { return same_values(cases[j], cases[i]); });
     if (twin == earlier.end()) {
       earlier.push_back(i);
       continue;
@@ -62,13 +66,17 @@ Kind kind_of(const CsvTable& table, const std::string& place) {
   const auto all = [&table](std::initializer_list<std::string_view> columns) {
     return std::all_of(columns.begin(), columns.end(), [&table](std::string_view c) { return table.has(c); });
   };
-  if (all({"id", "model", "gpu", "engine", "parallelism", "isl", "osl", "concurrency", "ttft_ms", "tpot_ms"})) return Kind::ServingClosedLoop;
-  if (all({"id", "model", "hardware", "n_gpus", "framework", "isl", "osl", "scenario", "metric", "value"})) return Kind::Published;
-  if (all({"id", "engine", "version", "model", "gpu", "tp", "pp", "weight_dtype", "kv_dtype", "gpu_blocks", "kv_tokens", "note",
-           "kv_gib_per_gpu_reported"}))
+  if (all({"id", "model", "gpu", "engine", "parallelism", "isl", "osl", "concurrency", "ttft_ms", "tpot_ms"}))
+    return Kind::ServingClosedLoop;
+  if (all({"id", "model", "hardware", "n_gpus", "framework", "isl", "osl", "scenario", "metric", "value"}))
+    return Kind::Published;
+  if (all({"id", "engine", "version", "model", "gpu", "tp", "pp", "weight_dtype", "kv_dtype", "gpu_blocks", "kv_tokens",
+           "note", "kv_gib_per_gpu_reported"}))
     return Kind::KvCapacity;
-  throw core::InputError(place + ":1", "these columns are of no known kind of measurement; a closed loop has ttft_ms and tpot_ms, published "
-                         "figures metric and value, KV capacity gpu_blocks and kv_tokens");
+  throw core::InputError(
+      place + ":1",
+      "these columns are of no known kind of measurement; a closed loop has ttft_ms and tpot_ms, published "
+      "figures metric and value, KV capacity gpu_blocks and kv_tokens");
 }
 
 std::vector<Case> cases_of(const CsvTable& table, Kind kind, const RowContext& context) {

@@ -49,7 +49,9 @@ void add_measures(const CsvRow& row, const Load& load, const Placed* placed, Cas
     m.metric = metric;
     m.measured = *value;
     const std::int32_t tensor = placed != nullptr ? placed->sizes.tensor : 1;
-    m.doubt = doubt({out.model, out.gpu, out.engine, text_of(row, "weight_precision"), tensor, load.isl, load.osl, load.concurrency}, metric);
+    m.doubt = doubt({out.model, out.gpu, out.engine, text_of(row, "weight_precision"), tensor, load.isl, load.osl,
+                     load.concurrency},
+                    metric);
   }
 }
 
@@ -58,20 +60,29 @@ void add_measures(const CsvRow& row, const Load& load, const Placed* placed, Cas
 Case serving_case(const CsvRow& row, const RowContext& context) {
   Case out;
   out.id = text_of(row, "id");
-  const auto whole = [&row](const char* column) { return static_cast<std::int64_t>(number_in(row, column).value_or(0)); };
+  const auto whole = [&row](const char* column) {
+    return static_cast<std::int64_t>(number_in(row, column).value_or(0));
+  };
   const Load load{whole("isl"), whole("osl"), whole("concurrency")};
   Placed placed;
-  const bool ok = place({text_of(row, "model"), text_of(row, "gpu"), text_of(row, "engine"), text_of(row, "weight_precision"),
-                         text_of(row, "moe_precision"), text_of(row, "kv_precision"), text_of(row, "parallelism")},
-                        context, out, placed);
+  const bool ok =
+      place({text_of(row, "model"), text_of(row, "gpu"), text_of(row, "engine"), text_of(row, "weight_precision"),
+             text_of(row, "moe_precision"), text_of(row, "kv_precision"), text_of(row, "parallelism")},
+            context, out, placed);
   add_measures(row, load, ok ? &placed : nullptr, out);
-  out.shape = fmt::format("tp {}, {}/{}, concurrency {}", sizes_of(text_of(row, "parallelism")).tensor, load.isl, load.osl, load.concurrency);
+  out.shape = fmt::format("tp {}, {}/{}, concurrency {}", sizes_of(text_of(row, "parallelism")).tensor, load.isl,
+                          load.osl, load.concurrency);
   if (!ok) return out;
-  if (load.concurrency < 1) out.refuse("no concurrency stated");
-  else if (load.isl < 1 || load.osl < 1) out.refuse("no lengths stated");
-  else if (placed.sizes.tensor < 1) out.refuse("no parallelism stated");
-  else if (const std::string& mode = text_of(row, "mode"); !mode.empty() && mode != "agg") out.refuse("prefill and decode are disaggregated");
-  else if (out.measures.empty()) out.refuse("no measured value");
+  if (load.concurrency < 1)
+    out.refuse("no concurrency stated");
+  else if (load.isl < 1 || load.osl < 1)
+    out.refuse("no lengths stated");
+  else if (placed.sizes.tensor < 1)
+    out.refuse("no parallelism stated");
+  else if (const std::string& mode = text_of(row, "mode"); !mode.empty() && mode != "agg")
+    out.refuse("prefill and decode are disaggregated");
+  else if (out.measures.empty())
+    out.refuse("no measured value");
   if (out.fate == Fate::Refused || !configure(placed, load, out)) return out;
   for (const Measure& m : out.measures)
     if (m.measured <= 0) out.refuse("measured value is not positive");

@@ -18,8 +18,8 @@ struct Accuracy {
   std::size_t count = 0;
   double median = 0;  // of the absolute error
   double p90 = 0;
-  double bias = 0;    // median of the signed error
-  double worst = 0;   // largest absolute error
+  double bias = 0;             // median of the signed error
+  double worst = 0;            // largest absolute error
   std::optional<double> rank;  // Spearman's correlation; none below three rows or where all values are equal
 };
 

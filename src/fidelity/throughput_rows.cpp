@@ -1,5 +1,5 @@
-// Offline runs: everything queued at time zero, tokens per second of the whole machine. MLPerf names its data set instead
-// of lengths; what is assumed of it stands here.
+// Offline runs: everything queued at time zero, tokens per second of the whole machine. MLPerf names its data set
+// instead of lengths; what is assumed of it stands here.
 #include "fidelity/deploy.hpp"
 
 #include <fmt/format.h>
@@ -78,8 +78,10 @@ void add_measure(const CsvRow& row, Case& out) {
     return;
   }
   const auto value = number_in(row, "value");
-  if (!value || *value <= 0) out.refuse("no measured value");
-  else out.measures.push_back({metric, *value, {}, {}});
+  if (!value || *value <= 0)
+    out.refuse("no measured value");
+  else
+    out.measures.push_back({metric, *value, {}, {}});
 }
 
 }  // namespace
@@ -97,12 +99,15 @@ Case published_case(const CsvRow& row, const RowContext& context) {
   }
   add_measure(row, out);
   if (out.fate != Fate::Predicted) return out;
+  const auto shape = shape_of(row);
+  // A submission that states no format runs the GPU's fastest.
+  std::string weights = text_of(row, "weight_precision");
+  if (weights.empty() && shape && shape->data != nullptr) weights = "uncertain";
   Placed placed;
-  if (!place({out.model, out.gpu, text_of(row, "framework"), text_of(row, "weight_precision"), "", text_of(row, "kv_precision"),
+  if (!place({out.model, out.gpu, text_of(row, "framework"), weights, "", text_of(row, "kv_precision"),
               text_of(row, "parallelism")},
              context, out, placed))
     return out;
-  const auto shape = shape_of(row);
   if (!shape) {
     out.refuse("unknown lengths", "no lengths are known for " + text_of(row, "isl"));
     return out;
@@ -112,7 +117,8 @@ Case published_case(const CsvRow& row, const RowContext& context) {
   // Where no parallelism is stated, each GPU is taken as a replica of its own.
   out.gpus = std::max<std::int64_t>(gpus, pool.parallel.gpus());
   out.copies = static_cast<std::int32_t>(std::max<std::int64_t>(1, out.gpus / pool.parallel.gpus()));
-  out.shape = fmt::format("{} GPUs, tp {}, {}/{}, all at once", out.gpus, pool.parallel.tensor, text_of(row, "isl"), text_of(row, "osl"));
+  out.shape = fmt::format("{} GPUs, tp {}, {}/{}, all at once", out.gpus, pool.parallel.tensor, text_of(row, "isl"),
+                          text_of(row, "osl"));
   Load load = shape->load;
   load.concurrency = offline_requests(load);
   if (!configure(placed, load, out)) return out;

@@ -73,7 +73,8 @@ void rank_within_groups(const Validation& v, std::vector<MetricAccuracy>& all) {
     double weight = 0;
     for (const Group& g : v.groups)
       for (const MetricAccuracy& m : g.metrics)
-        if (m.metric == a.metric && m.rank) sum += *m.rank * static_cast<double>(m.scored.count), weight += static_cast<double>(m.scored.count);
+        if (m.metric == a.metric && m.rank)
+          sum += *m.rank * static_cast<double>(m.scored.count), weight += static_cast<double>(m.scored.count);
     a.rank = weight > 0 ? std::optional(sum / weight) : std::nullopt;
   }
 }
@@ -91,7 +92,10 @@ void summarise(Validation& v) {
   rank_within_groups(v, v.all);
   std::map<std::string, Members> by_match;
   for (const Case* c : cases)
-    by_match[c->match == scenario::Match::Exact ? "exact" : c->match == scenario::Match::Nearest ? "nearest" : "unversioned"].push_back(c);
+    by_match[c->match == scenario::Match::Exact     ? "exact"
+             : c->match == scenario::Match::Nearest ? "nearest"
+                                                    : "unversioned"]
+        .push_back(c);
   for (const auto& [match, members] : by_match) v.by_match[match] = accuracies(members);
 }
 
@@ -126,7 +130,9 @@ Validation validate(const CsvTable& table, const std::string& place, const Valid
   return v;
 }
 
-Validation validate_file(const std::string& path, const ValidateOptions& options) { return validate(load_csv(path), path, options); }
+Validation validate_file(const std::string& path, const ValidateOptions& options) {
+  return validate(load_csv(path), path, options);
+}
 
 std::vector<Worst> worst_rows(const Validation& v, std::size_t n) {
   std::vector<Worst> all;
@@ -157,11 +163,16 @@ std::vector<std::string> exceeded(const Validation& v, const std::vector<ErrorLi
   std::vector<std::string> known;
   for (const MetricAccuracy& a : v.all) known.push_back(a.metric);
   for (const ErrorLimit& limit : limits) {
-    const auto found = std::find_if(v.all.begin(), v.all.end(), [&](const MetricAccuracy& a) { return a.metric == limit.metric; });
-    if (found == v.all.end()) throw core::InputError("--max-error", fmt::format("{} is not scored here{}", limit.metric, config::hint(limit.metric, known)));
-    if (found->scored.count == 0) out.push_back(fmt::format("threshold failed: no row predicts {}", limit.metric));
+    const auto found =
+        std::find_if(v.all.begin(), v.all.end(), [&](const MetricAccuracy& a) { return a.metric == limit.metric; });
+    if (found == v.all.end())
+      throw core::InputError("--max-error",
+                             fmt::format("{} is not scored here{}", limit.metric, config::hint(limit.metric, known)));
+    if (found->scored.count == 0)
+      out.push_back(fmt::format("threshold failed: no row predicts {}", limit.metric));
     else if (100 * found->scored.median > limit.percent)
-      out.push_back(fmt::format("threshold failed: median error of {} is {:.1f} %, at most {:g} %", limit.metric, 100 * found->scored.median, limit.percent));
+      out.push_back(fmt::format("threshold failed: median error of {} is {:.1f} %, at most {:g} %", limit.metric,
+                                100 * found->scored.median, limit.percent));
   }
   return out;
 }

@@ -25,14 +25,14 @@ struct ValidateOptions {
 struct MetricAccuracy {
   std::string metric;
   Accuracy scored;
-  Accuracy doubtful;            // the distrusted values, apart
-  std::optional<double> rank;   // within groups, weighted by rows; of a single group its own
+  Accuracy doubtful;           // the distrusted values, apart
+  std::optional<double> rank;  // within groups, weighted by rows; of a single group its own
 };
 
 struct Group {
   std::string model, gpu, engine, stack;
   scenario::Match match = scenario::Match::Unversioned;
-  std::size_t rows = 0;      // predicted
+  std::size_t rows = 0;  // predicted
   std::vector<MetricAccuracy> metrics;
 };
 

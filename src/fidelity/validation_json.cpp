@@ -1,7 +1,6 @@
 // A validation for machines: counts, errors by group, and every row.
-#include "fidelity/validate.hpp"
-
 #include "config/json_text.hpp"
+#include "fidelity/validate.hpp"
 
 namespace servecast::fidelity {
 
@@ -37,7 +36,8 @@ void write_metrics(JsonWriter& json, std::string_view key, const std::vector<Met
   json.end_object();
 }
 
-void write_counts(JsonWriter& json, std::string_view key, const std::map<std::string, std::size_t, std::less<>>& counts) {
+void write_counts(JsonWriter& json, std::string_view key,
+                  const std::map<std::string, std::size_t, std::less<>>& counts) {
   json.begin_object(key);
   for (const auto& [reason, n] : counts) json.value(reason, n);
   json.end_object();

@@ -1,6 +1,5 @@
 // A validation for people: on a terminal, and as Markdown for a document.
 #include "fidelity/validate.hpp"
-
 #include "report/figures.hpp"
 #include "report/table.hpp"
 
@@ -10,7 +9,7 @@ namespace servecast::fidelity {
 
 namespace {
 
-constexpr std::size_t wide = 120;
+constexpr std::size_t wide = 140;
 
 std::string pct(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string signed_pct(double share) { return fmt::format("{:+.1f}", 100 * share); }
@@ -21,7 +20,12 @@ std::string match_text(scenario::Match m) {
 
 std::vector<std::string> accuracy_cells(const MetricAccuracy& a) {
   if (a.scored.count == 0) return {a.metric, "0", "-", "-", "-", "-", fmt::format("{}", a.doubtful.count)};
-  return {a.metric, fmt::format("{}", a.scored.count), pct(a.scored.median), pct(a.scored.p90), signed_pct(a.scored.bias), rank_text(a.rank),
+  return {a.metric,
+          fmt::format("{}", a.scored.count),
+          pct(a.scored.median),
+          pct(a.scored.p90),
+          signed_pct(a.scored.bias),
+          rank_text(a.rank),
           fmt::format("{}", a.doubtful.count)};
 }
 
@@ -56,9 +60,11 @@ Rows worst_table(const Validation& v, std::size_t n) {
   Rows rows;
   for (const Worst& w : worst_rows(v, n)) {
     const Breakdown& b = w.row->breakdown;
-    rows.push_back({w.row->id, w.row->shape, w.measure->metric, report::figure(*w.measure->predicted), report::figure(w.measure->measured),
-                    signed_pct(w.measure->error()),
-                    b.limiting.empty() ? "-" : fmt::format("{:.0f}/{:.0f}/{:.0f}/{:.0f} {}", 100 * b.compute, 100 * b.memory, 100 * b.network, 100 * b.host, b.limiting)});
+    rows.push_back({w.row->id, w.row->shape, w.measure->metric, report::figure(*w.measure->predicted),
+                    report::figure(w.measure->measured), signed_pct(w.measure->error()),
+                    b.limiting.empty() ? "-"
+                                       : fmt::format("{:.0f}/{:.0f}/{:.0f}/{:.0f} {}", 100 * b.compute, 100 * b.memory,
+                                                     100 * b.network, 100 * b.host, b.limiting)});
   }
   return rows;
 }
@@ -67,13 +73,15 @@ std::vector<std::string> with(std::vector<std::string> front, const std::vector<
   front.insert(front.end(), back.begin(), back.end());
   return front;
 }
-const std::vector<std::string> worst_titles = {"row", "shape", "metric", "predicted", "measured", "error %", "compute/memory/network/host %, limit"};
+const std::vector<std::string> worst_titles = {
+    "row", "shape", "metric", "predicted", "measured", "error %", "compute/memory/network/host %, limit"};
 
 // The first `left` columns hold text.
 std::string plain(const std::vector<std::string>& titles, const Rows& rows, std::size_t left, bool text_last = false) {
   std::vector<report::Column> columns;
   for (std::size_t i = 0; i < titles.size(); ++i)
-    columns.push_back({titles[i], i < left || (text_last && i + 1 == titles.size()) ? report::Align::Left : report::Align::Right});
+    columns.push_back(
+        {titles[i], i < left || (text_last && i + 1 == titles.size()) ? report::Align::Left : report::Align::Right});
   report::Table table(std::move(columns));
   for (const auto& row : rows) table.row(row);
   return table.text(2, wide);
@@ -116,8 +124,10 @@ std::string validation_text(const Validation& v, std::size_t worst) {
   if (!v.refused.empty()) text += "\nRefused\n" + plain({"rows", "reason"}, count_rows(v.refused), 0, true);
   if (!v.context.empty()) text += "\nContext, not scored\n" + plain({"rows", "kind"}, count_rows(v.context), 0, true);
   if (v.predicted == 0) return text;
-  text += "\nErrors (absolute; bias: median signed; rank: Spearman within each group)\n" + plain(with({""}, accuracy_titles), overall_rows(v), 2);
-  text += "\nBy model, GPU and engine\n" + plain(with({"model", "gpu", "engine", "stack"}, accuracy_titles), group_rows(v), 5);
+  text += "\nErrors (absolute; bias: median signed; rank: Spearman within each group)\n" +
+          plain(with({""}, accuracy_titles), overall_rows(v), 2);
+  text += "\nBy model, GPU and engine\n" +
+          plain(with({"model", "gpu", "engine", "stack"}, accuracy_titles), group_rows(v), 5);
   if (worst > 0) text += "\nFurthest off\n" + plain(worst_titles, worst_table(v, worst), 3, true);
   return text;
 }

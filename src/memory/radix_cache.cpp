@@ -167,13 +167,15 @@ void RadixCache::check() const {
     SERVECAST_ENSURE(node.parent == branch.first && node.runs.front().chain == branch.second &&
                          at(node.parent).end == node.begin && node.runs.back().end == node.end,
                      "radix node {} is badly linked", id);
-    SERVECAST_ENSURE(node.locks <= at(node.parent).locks || node.parent == root, "radix node {} outlocks its parent", id);
+    SERVECAST_ENSURE(node.locks <= at(node.parent).locks || node.parent == root, "radix node {} outlocks its parent",
+                     id);
     pages += node.end - node.begin;
     if (node.locks == 0) evictable += node.end - node.begin;
     if (node.locks == 0 && node.children == 0) leaves += leaves_.count({node.used, id});
   }
   SERVECAST_ENSURE(pages == pages_ && evictable == evictable_ && leaves == leaves_.size(),
-                   "radix tree sums disagree: {} of {} pages, {} of {} evictable", pages, pages_, evictable, evictable_);
+                   "radix tree sums disagree: {} of {} pages, {} of {} evictable", pages, pages_, evictable,
+                   evictable_);
 }
 
 }  // namespace servecast::memory

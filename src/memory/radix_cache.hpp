@@ -1,10 +1,10 @@
-// A radix tree over cached token strings, counted in pages: what a prompt may reuse, and which leaves go when memory is
-// short. A page is the unit of reuse (one token or more); strings are run-length keys, page j of a key being the content
-// that (chain, j) names together with everything before it.
+// A radix tree over cached token strings, counted in pages: what a prompt may reuse, and which leaves go when memory
+// is short. A page is the unit of reuse (one token or more); strings are run-length keys, page j of a key being the
+// content that (chain, j) names together with everything before it.
 //
-// Invariants: children of a node start with different pages; a locked node's ancestors are locked; the pages of unlocked
-// nodes are exactly those that evict() can free. Eviction takes whole leaves, least recently used first; splitting a
-// node keeps both halves' locks. It does not know requests, bytes or the pool it shares memory with.
+// Invariants: children of a node start with different pages; a locked node's ancestors are locked; the pages of
+// unlocked nodes are exactly those that evict() can free. Eviction takes whole leaves, least recently used first;
+// splitting a node keeps both halves' locks. It does not know requests, bytes or the pool it shares memory with.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,4 +1,4 @@
-// Pages of one rank shared by a radix cache and by requests that hold pages of their own: the counts, without addresses.
+// Pages of one rank, shared by a radix cache and by requests that hold pages of their own: counts without addresses.
 // Invariant: available + pages of the cache + private pages = total. It does not know requests or tokens.
 #pragma once
 

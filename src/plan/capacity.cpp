@@ -14,8 +14,8 @@ namespace servecast::plan {
 
 namespace {
 
-// Beyond this multiple of what Little's law allows for requests that meet their targets, a queue does not recover within
-// its targets (assumed: bursts that do are smaller).
+// Beyond this multiple of what Little's law allows for requests that meet their targets, a queue does not recover
+// within its targets (assumed: bursts that do are smaller).
 constexpr double hopeless = 4;
 constexpr std::int32_t most_replicas = 4096;
 constexpr double longest_span_s = 5e6;  // of simulated arrivals: far inside what the clock holds, 106 days
@@ -58,10 +58,13 @@ double span_s(const workload::WorkloadConfig& w, double ran_s) {
 class Prober {
  public:
   Prober(const scenario::Resolved& r, const CapacityOptions& options)
-      : base_(r), options_(options), times_(std::make_shared<const scenario::StepTimes>(scenario::make_step_times(r, 0))) {}
+      : base_(r),
+        options_(options),
+        times_(std::make_shared<const scenario::StepTimes>(scenario::make_step_times(r, 0))) {}
 
   Point at(double factor, std::int32_t replicas) {
-    const auto known = std::find_if(points_.begin(), points_.end(), [&](const Point& p) { return p.factor == factor && p.replicas == replicas; });
+    const auto known = std::find_if(points_.begin(), points_.end(),
+                                    [&](const Point& p) { return p.factor == factor && p.replicas == replicas; });
     if (known != points_.end()) return *known;
     points_.push_back(simulate(factor, replicas));
     return points_.back();
@@ -90,7 +93,8 @@ class Prober {
 
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
 
-  static Point point_of(const scenario::Resolved& r, const scenario::RunOutcome& outcome, double factor, bool saturated) {
+  static Point point_of(const scenario::Resolved& r, const scenario::RunOutcome& outcome, double factor,
+                        bool saturated) {
     Point p;
     p.factor = factor;
     p.replicas = r.scenario.pools[0].replicas;
@@ -120,10 +124,13 @@ std::string Point::why() const {
   for (const TargetValue& t : targets) {
     if (t.met()) continue;
     add(std::isinf(t.value_ms) ? fmt::format("{} is not reached in time by unfinished requests", t.name)
-                               : fmt::format("{} {} ms exceeds its target of {} ms", t.name, core::number_text(t.value_ms), core::number_text(t.target_ms)));
+                               : fmt::format("{} {} ms exceeds its target of {} ms", t.name,
+                                             core::number_text(t.value_ms), core::number_text(t.target_ms)));
   }
-  if (saturated) add("the queue outgrew what the targets allow");
-  else if (state == metrics::State::Overloaded) add("the queue grows for as long as requests come");
+  if (saturated)
+    add("the queue outgrew what the targets allow");
+  else if (state == metrics::State::Overloaded)
+    add("the queue grows for as long as requests come");
   return text;
 }
 
@@ -132,12 +139,15 @@ void check_answerable(const scenario::Resolved& r, const std::string& place) {
   const scenario::Slo& slo = r.scenario.slo;
   const workload::WorkloadConfig& w = r.scenario.workload;
   if (!slo.ttft_ms && !slo.tpot_ms && !slo.e2e_ms)
-    problems.add(place + ":/slo", "no target is stated; give ttft_ms, tpot_ms or e2e_ms, as in --set /slo/ttft_ms=2000");
+    problems.add(place + ":/slo",
+                 "no target is stated; give ttft_ms, tpot_ms or e2e_ms, as in --set /slo/ttft_ms=2000");
   if (w.closed_loop)
-    problems.add(place + ":/workload/closed_loop", "a closed loop has no arrival rate to raise: its clients wait for answers; use arrivals");
+    problems.add(place + ":/workload/closed_loop",
+                 "a closed loop has no arrival rate to raise: its clients wait for answers; use arrivals");
   workload::WorkloadConfig copy = w;
   if (!w.closed_loop && !workload::scale_rate(copy, 1.0))
-    problems.add(place + ":/workload/arrivals", "requests that all come at once have no arrival rate to raise; use poisson");
+    problems.add(place + ":/workload/arrivals",
+                 "requests that all come at once have no arrival rate to raise; use poisson");
   problems.raise_if_any();
 }
 
@@ -152,7 +162,8 @@ Capacity find_capacity(const scenario::Resolved& r, const CapacityOptions& optio
   try {
     out.at_scenario = prober.at(1, replicas);
     SearchOptions how{.tolerance = options.tolerance};
-    const double room = std::log2(longest_span_s / std::max(1e-3, span_s(r.scenario.workload, out.at_scenario->duration_s)));
+    const double room =
+        std::log2(longest_span_s / std::max(1e-3, span_s(r.scenario.workload, out.at_scenario->duration_s)));
     how.most_halvings = static_cast<int>(std::clamp(room, 1.0, 24.0));
     out.factor = search(1, how, [&](double factor) { return prober.at(factor, replicas).good; });
     if (out.factor.low > 0) out.at_low = prober.at(out.factor.low, replicas);
@@ -177,7 +188,8 @@ Sizing find_replicas(const scenario::Resolved& r, const CapacityOptions& options
     const Point idle = prober.at(std::clamp(span / longest_span_s, 1e-6, 0.5), 1);
     if (idle.good) {
       out.replicas = fewest(most_replicas, [&](std::int32_t n) { return prober.at(1, n).good; });
-      if (!out.replicas) out.problem = fmt::format("{} replicas are not enough: {}", most_replicas, prober.at(1, most_replicas).why());
+      if (!out.replicas)
+        out.problem = fmt::format("{} replicas are not enough: {}", most_replicas, prober.at(1, most_replicas).why());
     } else {
       out.problem = "no number of replicas is enough: even without load " + idle.why();
     }

@@ -1,7 +1,7 @@
-// How much traffic a deployment carries within its targets, and how few replicas carry a given traffic. Every point runs
-// the same random numbers: raising the rate squeezes one arrival stream in time and changes nothing else. A point is good
-// when every target is met at its percentile and the queue does not grow. The interval is that of the search, for one
-// stream; other seeds move it.
+// How much traffic a deployment carries within its targets, and how few replicas carry a given traffic. Every point
+// runs the same random numbers: raising the rate squeezes one arrival stream in time and changes nothing else. A point
+// is good when every target is met at its percentile and the queue does not grow. The interval is that of the search,
+// for one stream; other seeds move it.
 #pragma once
 
 #include "metrics/verdict.hpp"
@@ -33,18 +33,18 @@ struct Point {
   std::vector<TargetValue> targets;
   std::string limiting;  // resource
   double load_factor = 0;
-  double duration_s = 0;  // simulated
+  double duration_s = 0;    // simulated
   std::string why() const;  // why it is not good; empty when it is
 };
 
 struct Capacity {
-  std::string unit;             // "requests/s", "sessions/s" or "times the trace"
-  double scenario_rate = 0;     // in that unit
+  std::string unit;          // "requests/s", "sessions/s" or "times the trace"
+  double scenario_rate = 0;  // in that unit
   double percentile = 99;
-  std::int64_t gpus = 0;        // of the whole deployment
-  Interval factor;              // of the scenario's rate
+  std::int64_t gpus = 0;  // of the whole deployment
+  Interval factor;        // of the scenario's rate
   std::optional<Point> at_low, at_high, at_scenario;
-  std::vector<Point> points;    // in the order simulated
+  std::vector<Point> points;  // in the order simulated
   bool interrupted = false;
   double low() const { return factor.low * scenario_rate; }
   double high() const { return factor.high * scenario_rate; }
@@ -58,7 +58,7 @@ struct Sizing {
   double percentile = 99;
   std::optional<Point> at, below;  // with that many replicas, and with one fewer
   std::vector<Point> points;
-  std::string problem;             // why none is enough
+  std::string problem;  // why none is enough
   bool interrupted = false;
 };
 

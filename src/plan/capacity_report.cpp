@@ -1,7 +1,6 @@
 // Answers about capacity for people and for machines.
-#include "plan/capacity.hpp"
-
 #include "config/json_text.hpp"
+#include "plan/capacity.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 
@@ -27,7 +26,8 @@ std::string points_table(const std::vector<Point>& points, double rate, const st
   });
   std::vector<report::Column> columns = {{unit}, {"replicas"}};
   if (!points.empty())
-    for (const TargetValue& t : points.front().targets) columns.push_back({fmt::format("{} p{:g} ms", t.name, percentile)});
+    for (const TargetValue& t : points.front().targets)
+      columns.push_back({fmt::format("{} p{:g} ms", t.name, percentile)});
   columns.push_back({"load"});
   columns.push_back({"limit", report::Align::Left});
   columns.push_back({"targets", report::Align::Left});
@@ -88,15 +88,20 @@ void write_points(JsonWriter& json, const std::vector<Point>& points, double rat
 
 std::string answer_of(const Capacity& c) {
   if (c.interrupted) return "interrupted before the search ended";
-  if (c.factor.low <= 0) return fmt::format("no rate meets the targets: at {} {} {}", figure(c.high()), c.unit, c.at_high ? c.at_high->why() : "");
-  if (std::isinf(c.factor.high)) return fmt::format("at least {} {}: no rate tried misses the targets", figure(c.low()), c.unit);
-  return fmt::format("capacity: {} to {} {} on {} GPUs within the targets at p{:g}", figure(c.low()), figure(c.high()), c.unit, c.gpus, c.percentile);
+  if (c.factor.low <= 0)
+    return fmt::format("no rate meets the targets: at {} {} {}", figure(c.high()), c.unit,
+                       c.at_high ? c.at_high->why() : "");
+  if (std::isinf(c.factor.high))
+    return fmt::format("at least {} {}: no rate tried misses the targets", figure(c.low()), c.unit);
+  return fmt::format("capacity: {} to {} {} on {} GPUs within the targets at p{:g}", figure(c.low()), figure(c.high()),
+                     c.unit, c.gpus, c.percentile);
 }
 
 std::string margin_of(const Capacity& c) {
   if (c.factor.low <= 0 || c.interrupted) return "";
   const double margin = c.factor.low - 1;
-  return fmt::format("the scenario's {} {} {} by {}", figure(c.scenario_rate), c.unit, margin >= 0 ? "can grow" : "must shrink", report::percent(std::abs(margin)));
+  return fmt::format("the scenario's {} {} {} by {}", figure(c.scenario_rate), c.unit,
+                     margin >= 0 ? "can grow" : "must shrink", report::percent(std::abs(margin)));
 }
 
 }  // namespace
@@ -130,11 +135,14 @@ std::string capacity_json(const Capacity& c) {
 
 std::string sizing_text(const Sizing& s) {
   std::string text;
-  if (s.interrupted) text = "interrupted before the search ended\n";
-  else if (!s.replicas) text = sentence(s.problem);
+  if (s.interrupted)
+    text = "interrupted before the search ended\n";
+  else if (!s.replicas)
+    text = sentence(s.problem);
   else
-    text = sentence(fmt::format("{} replicas of {} GPUs ({} GPUs) carry {} {} within the targets at p{:g}", *s.replicas, s.gpus_per_replica,
-                                *s.replicas * s.gpus_per_replica, figure(s.scenario_rate), s.unit, s.percentile));
+    text = sentence(fmt::format("{} replicas of {} GPUs ({} GPUs) carry {} {} within the targets at p{:g}", *s.replicas,
+                                s.gpus_per_replica, *s.replicas * s.gpus_per_replica, figure(s.scenario_rate), s.unit,
+                                s.percentile));
   if (s.at) text += sentence("limiting resource: " + s.at->limiting);
   if (s.below) text += sentence(fmt::format("with {}: {}", s.below->replicas, s.below->why()));
   return text + "\n" + points_table(s.points, s.scenario_rate, s.unit, s.percentile);

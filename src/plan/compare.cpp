@@ -83,12 +83,14 @@ void warn_of_unlike(const scenario::Resolved& a, const scenario::Resolved& b, Co
   if (config::write(a.scenario.workload) != config::write(b.scenario.workload))
     out.warnings.emplace_back("the workloads differ: the differences include the traffic's");
   if (a.scenario.workload.trace || b.scenario.workload.trace)
-    out.warnings.emplace_back("a trace has no seed: replications of it are alike, and the intervals cover none of its chance");
+    out.warnings.emplace_back(
+        "a trace has no seed: replications of it are alike, and the intervals cover none of its chance");
 }
 
 void add_state(const config::Document& d, const std::string& name, Comparison& out) {
   for (const char* state : {"overloaded", "backlogged", "infeasible"})
-    if (d.text().find(fmt::format("\"verdict\":\"{}\"", state)) != std::string::npos) out.states.push_back(fmt::format("{} is {}", name, state));
+    if (d.text().find(fmt::format("\"verdict\":\"{}\"", state)) != std::string::npos)
+      out.states.push_back(fmt::format("{} is {}", name, state));
 }
 
 }  // namespace
@@ -108,7 +110,8 @@ Difference paired(const std::vector<double>& a, const std::vector<double>& b) {
   Difference d;
   d.a = mean_a.mean();
   d.b = mean_b.mean();
-  if (a.size() > 1) d.half_width = core::student_t95(a.size() - 1) * std::sqrt(gap.sample_variance() / static_cast<double>(a.size()));
+  if (a.size() > 1)
+    d.half_width = core::student_t95(a.size() - 1) * std::sqrt(gap.sample_variance() / static_cast<double>(a.size()));
   return d;
 }
 
@@ -126,14 +129,17 @@ Comparison compare_scenarios(const scenario::Resolved& a, const scenario::Resolv
     sides.push_back({*r, std::make_shared<const scenario::StepTimes>(scenario::make_step_times(*r, 0))});
   const auto n = static_cast<std::size_t>(options.replications);
   std::vector<std::string> texts(2 * n);
-  core::parallel_for(2 * n, options.threads, [&](std::size_t i) { texts[i] = replicate(sides[i % 2], static_cast<std::uint32_t>(i / 2 + 1), options.stop); });
+  core::parallel_for(2 * n, options.threads, [&](std::size_t i) {
+    texts[i] = replicate(sides[i % 2], static_cast<std::uint32_t>(i / 2 + 1), options.stop);
+  });
   Documents docs[2];
   for (std::size_t i = 0; i + 1 < texts.size(); i += 2) {
     if (texts[i].empty() || texts[i + 1].empty()) {
       out.interrupted = true;
       continue;
     }
-    for (std::size_t side = 0; side < 2; ++side) docs[side].push_back(config::Document::from_text(texts[i + side], "result"));
+    for (std::size_t side = 0; side < 2; ++side)
+      docs[side].push_back(config::Document::from_text(texts[i + side], "result"));
   }
   out.replications = static_cast<std::int32_t>(docs[0].size());
   if (docs[0].empty()) return out;
@@ -143,7 +149,8 @@ Comparison compare_scenarios(const scenario::Resolved& a, const scenario::Resolv
   return out;
 }
 
-Comparison compare_results(const config::Document& a, const config::Document& b, std::string name_a, std::string name_b) {
+Comparison compare_results(const config::Document& a, const config::Document& b, std::string name_a,
+                           std::string name_b) {
   Comparison out;
   out.a = std::move(name_a);
   out.b = std::move(name_b);
@@ -154,6 +161,8 @@ Comparison compare_results(const config::Document& a, const config::Document& b,
   return out;
 }
 
-bool is_result(const config::Document& document) { return document.contains("/verdict") && document.contains("/requests"); }
+bool is_result(const config::Document& document) {
+  return document.contains("/verdict") && document.contains("/requests");
+}
 
 }  // namespace servecast::plan

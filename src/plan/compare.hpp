@@ -34,7 +34,7 @@ struct Difference {
 };
 
 struct Comparison {
-  std::string a, b;  // names
+  std::string a, b;               // names
   std::int32_t replications = 0;  // 0: stored results
   std::vector<Difference> differences;
   std::vector<std::string> states;    // verdicts of both where they are not stable, in words
@@ -47,7 +47,8 @@ struct Comparison {
 Difference paired(const std::vector<double>& a, const std::vector<double>& b);
 
 Comparison compare_scenarios(const scenario::Resolved& a, const scenario::Resolved& b, const CompareOptions& options);
-Comparison compare_results(const config::Document& a, const config::Document& b, std::string name_a, std::string name_b);
+Comparison compare_results(const config::Document& a, const config::Document& b, std::string name_a,
+                           std::string name_b);
 // True for a result.json rather than a scenario.
 bool is_result(const config::Document& document);
 

@@ -1,7 +1,6 @@
 // A comparison for people and for machines.
-#include "plan/compare.hpp"
-
 #include "config/json_text.hpp"
+#include "plan/compare.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 
@@ -31,15 +30,17 @@ std::string verdict_of(const Difference& d) {
 std::string line_of(const Difference& d) {
   if (!d.clear() || d.a == 0) return "";
   const double change = d.difference() / std::abs(d.a);
-  std::string text = fmt::format("{}: B is {} {}", label(d), report::percent(std::abs(change)), change < 0 ? "lower" : "higher");
+  std::string text =
+      fmt::format("{}: B is {} {}", label(d), report::percent(std::abs(change)), change < 0 ? "lower" : "higher");
   if (d.half_width) text += fmt::format(" (+- {} at 95 %)", report::percent(*d.half_width / std::abs(d.a)));
   return text;
 }
 
 // The few figures whose difference is said in a sentence.
 bool headline(const Difference& d) {
-  return d.metric == "/latency/ttft_ms/mean" || d.metric == "/latency/tpot_ms/mean" || d.metric == "/throughput/output_tokens_per_s_per_gpu" ||
-         d.metric == "/goodput_requests_per_s" || d.metric == "/cost/usd_per_million_output_tokens";
+  return d.metric == "/latency/ttft_ms/mean" || d.metric == "/latency/tpot_ms/mean" ||
+         d.metric == "/throughput/output_tokens_per_s_per_gpu" || d.metric == "/goodput_requests_per_s" ||
+         d.metric == "/cost/usd_per_million_output_tokens";
 }
 
 }  // namespace
@@ -59,7 +60,8 @@ std::string comparison_text(const Comparison& c) {
     if (!line.empty()) text += line + "\n";
   }
   if (!any) text += "no clear difference in the main figures\n";
-  report::Table table({{"", report::Align::Left, 30}, {"A"}, {"B"}, {"B - A"}, {"+-"}, {"B / A"}, {"", report::Align::Left}});
+  report::Table table(
+      {{"", report::Align::Left, 30}, {"A"}, {"B"}, {"B - A"}, {"+-"}, {"B / A"}, {"", report::Align::Left}});
   for (const Difference& d : c.differences)
     table.row({label(d), figure(d.a), figure(d.b), figure(d.difference()), d.half_width ? figure(*d.half_width) : "-",
                d.ratio() ? fmt::format("{:.3f}", *d.ratio()) : "-", verdict_of(d)});

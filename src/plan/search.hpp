@@ -10,7 +10,7 @@
 namespace servecast::plan {
 
 struct Interval {
-  double low = 0;  // largest point known to be good; 0: none is
+  double low = 0;                                         // largest point known to be good; 0: none is
   double high = std::numeric_limits<double>::infinity();  // smallest known to be bad; infinite: none is
 };
 

@@ -20,8 +20,10 @@ double percentile_of(const scenario::RunOutcome& outcome, double p, Value value)
   const metrics::Records& records = outcome.log->records();
   values.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (!records[i].completed()) values.push_back(never_ms);
-    else if (const std::optional<double> v = value(records[i])) values.push_back(*v);
+    if (!records[i].completed())
+      values.push_back(never_ms);
+    else if (const std::optional<double> v = value(records[i]))
+      values.push_back(*v);
   }
   const double at = core::percentile(values, p);
   return at >= never_ms / 1000 ? std::numeric_limits<double>::infinity() : at;
@@ -35,13 +37,17 @@ std::vector<TargetValue> against_targets(const scenario::Slo& slo, const scenari
   using Value = std::optional<double>;
   std::vector<TargetValue> out;
   if (slo.ttft_ms)
-    out.push_back({"ttft", *slo.ttft_ms, percentile_of(outcome, slo.percentile, [&](const metrics::Record& r) -> Value { return metrics::ttft_ms(r, overhead); })});
+    out.push_back({"ttft", *slo.ttft_ms, percentile_of(outcome, slo.percentile, [&](const metrics::Record& r) -> Value {
+                     return metrics::ttft_ms(r, overhead);
+                   })});
   if (slo.tpot_ms)
     out.push_back({"tpot", *slo.tpot_ms, percentile_of(outcome, slo.percentile, [](const metrics::Record& r) -> Value {
                      return r.output_tokens > 1 ? Value(metrics::tpot_ms(r)) : std::nullopt;
                    })});
   if (slo.e2e_ms)
-    out.push_back({"e2e", *slo.e2e_ms, percentile_of(outcome, slo.percentile, [&](const metrics::Record& r) -> Value { return metrics::e2e_ms(r, overhead); })});
+    out.push_back({"e2e", *slo.e2e_ms, percentile_of(outcome, slo.percentile, [&](const metrics::Record& r) -> Value {
+                     return metrics::e2e_ms(r, overhead);
+                   })});
   return out;
 }
 

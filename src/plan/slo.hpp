@@ -11,7 +11,7 @@
 namespace servecast::plan {
 
 struct TargetValue {
-  std::string name;    // "ttft", "tpot", "e2e"
+  std::string name;  // "ttft", "tpot", "e2e"
   double target_ms = 0;
   double value_ms = 0;  // infinite: not reached by unfinished requests
   bool met() const { return value_ms <= target_ms; }

@@ -92,15 +92,19 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
   const std::int32_t tensor = pool.parallel.tensor;
   const std::int64_t present = std::int64_t{r.node.gpus} * r.scenario.cluster.nodes;
   if (tensor > r.node.scale_up_domain) {
-    problems.add(place + "/parallel/tensor", "{} GPUs are more than the {} that {} joins by scale-up links; tensor "
-                 "parallelism across machines is not in this version of servecast", tensor, r.node.scale_up_domain, r.node.name);
+    problems.add(place + "/parallel/tensor",
+                 "{} GPUs are more than the {} that {} joins by scale-up links; tensor "
+                 "parallelism across machines is not in this version of servecast",
+                 tensor, r.node.scale_up_domain, r.node.name);
     return;
   }
   const std::int64_t fit = replicas_that_fit(r, tensor);
   if (pool.replicas <= fit) return;
-  problems.add(place + "/replicas", "{} replicas of {} GPUs need {} GPUs, and {} nodes of {} GPUs have {}, which hold {} such "
-               "replicas; lower replicas or raise cluster/nodes", pool.replicas, tensor, std::int64_t{pool.replicas} * tensor,
-               r.scenario.cluster.nodes, r.node.gpus, present, fit);
+  problems.add(place + "/replicas",
+               "{} replicas of {} GPUs need {} GPUs, and {} nodes of {} GPUs have {}, which hold {} such "
+               "replicas; lower replicas or raise cluster/nodes",
+               pool.replicas, tensor, std::int64_t{pool.replicas} * tensor, r.scenario.cluster.nodes, r.node.gpus,
+               present, fit);
 }
 
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
@@ -124,11 +128,15 @@ void check_lengths(const Resolved& r, const std::string& place, core::Problems& 
   const workload::WorkloadConfig& w = r.scenario.workload;
   if (w.overlong || !w.input_tokens || r.scenario.pools.empty()) return;
   const workload::LengthConfig& input = *w.input_tokens;
-  const std::int32_t shortest = input.distribution == workload::Distribution::Fixed ? input.value.value_or(1) : input.min.value_or(1);
+  const std::int32_t shortest =
+      input.distribution == workload::Distribution::Fixed ? input.value.value_or(1) : input.min.value_or(1);
   const std::int32_t limit = *r.scenario.pools[0].engine.max_model_len;
   if (shortest >= limit)
-    problems.add(place, "every prompt has at least {} tokens, but prompt and output together are limited by max_model_len {}; raise "
-                 "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject", shortest, limit);
+    problems.add(
+        place,
+        "every prompt has at least {} tokens, but prompt and output together are limited by max_model_len {}; raise "
+        "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject",
+        shortest, limit);
 }
 
 using PlaceOf = std::function<std::string(const std::string& pointer)>;
@@ -169,7 +177,8 @@ Resolved resolve(const Request& request) {
   Resolved r;
   config::read(document, r.scenario, problems);
   if (request.seed) r.scenario.seed = *request.seed;
-  resolve_parts(r, [&document](const std::string& pointer) { return document.place(pointer); }, problems);
+  resolve_parts(
+      r, [&document](const std::string& pointer) { return document.place(pointer); }, problems);
   resolve_paths(document, r.scenario);
   problems.raise_if_any();
   return r;
@@ -179,7 +188,8 @@ Resolved resolve(Scenario scenario, const std::string& place) {
   core::Problems problems;
   Resolved r;
   r.scenario = std::move(scenario);
-  resolve_parts(r, [&place](const std::string& pointer) { return place + ":" + pointer; }, problems);
+  resolve_parts(
+      r, [&place](const std::string& pointer) { return place + ":" + pointer; }, problems);
   problems.raise_if_any();
   return r;
 }
@@ -207,9 +217,10 @@ Fits fit_all(const Resolved& r) {
     fits.pools.push_back(fit(input));
     if (fits.pools.back().fits || !fits.problem.empty()) continue;
     const std::optional<Remedy> remedy = smallest_change(input);
-    fits.problem = fmt::format("{} of pool \"{}\" does not fit on {}: {}; {}", r.model.name, r.scenario.pools[i].name, r.gpu.name,
-                               fits.pools.back().reason,
-                               remedy ? "smallest change that fits: " + remedy->text() : "no change of one pool makes it fit");
+    fits.problem =
+        fmt::format("{} of pool \"{}\" does not fit on {}: {}; {}", r.model.name, r.scenario.pools[i].name, r.gpu.name,
+                    fits.pools.back().reason,
+                    remedy ? "smallest change that fits: " + remedy->text() : "no change of one pool makes it fit");
   }
   return fits;
 }

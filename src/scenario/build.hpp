@@ -32,8 +32,8 @@ struct PoolSetup {
   model::TensorFormats formats;  // of the weights
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
-  engine::Settings user;         // as the scenario gives them, for remedies
-  std::string place;             // "file:/pools/0", for messages
+  engine::Settings user;  // as the scenario gives them, for remedies
+  std::string place;      // "file:/pools/0", for messages
 };
 
 // scenario holds the values in force: settings and formats filled in, file references inline, paths absolute.

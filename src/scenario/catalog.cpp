@@ -22,7 +22,8 @@ constexpr RouterEntry routers[] = {
 
 std::vector<std::string> router_names() {
   std::vector<std::string> out;
-  for (const RouterEntry& entry : routers) out.emplace_back(names_of(entry.policy)[static_cast<std::size_t>(entry.policy)]);
+  for (const RouterEntry& entry : routers)
+    out.emplace_back(names_of(entry.policy)[static_cast<std::size_t>(entry.policy)]);
   return out;
 }
 

@@ -28,7 +28,9 @@ std::optional<double> capacity_of(const Finished& f) {
   const metrics::RequestCounts& n = f.log.counts();
   if (n.completed == 0 || n.arrived == 0) return std::nullopt;
   MeanRequest mean;
-  const double hits = n.prefix_queried_tokens > 0 ? static_cast<double>(n.prefix_hit_tokens) / static_cast<double>(n.prefix_queried_tokens) : 0.0;
+  const double hits = n.prefix_queried_tokens > 0
+                          ? static_cast<double>(n.prefix_hit_tokens) / static_cast<double>(n.prefix_queried_tokens)
+                          : 0.0;
   const double prompt = static_cast<double>(n.prompt_tokens) / static_cast<double>(n.arrived);
   mean.cached_tokens = prompt * hits;
   mean.prompt_tokens = prompt - mean.cached_tokens;
@@ -92,7 +94,8 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
   memory.preemptions = totals.preemptions;
   const metrics::RequestCounts& counts = f.log.counts();
   if (f.config.enable_prefix_caching && counts.prefix_queried_tokens > 0)
-    memory.prefix_hit_rate = static_cast<double>(counts.prefix_hit_tokens) / static_cast<double>(counts.prefix_queried_tokens);
+    memory.prefix_hit_rate =
+        static_cast<double>(counts.prefix_hit_tokens) / static_cast<double>(counts.prefix_queried_tokens);
   out.memory.push_back(memory);
 }
 
@@ -102,14 +105,18 @@ void add_warnings(metrics::Result& out, const Finished& f) {
   for (const auto& [reason, rows] : f.source.skipped)
     out.warnings.push_back(fmt::format("{} rows of the trace were skipped: {}", count(rows), reason));
   if (f.source.rejected_overlong > 0)
-    out.warnings.push_back(fmt::format("{} requests longer than max_model_len were left out", count(f.source.rejected_overlong)));
+    out.warnings.push_back(
+        fmt::format("{} requests longer than max_model_len were left out", count(f.source.rejected_overlong)));
   if (f.source.clipped_inputs + f.source.clipped_outputs > 0)
-    out.warnings.push_back(fmt::format("{} prompts and {} outputs were cut to fit max_model_len", count(f.source.clipped_inputs),
-                                       count(f.source.clipped_outputs)));
+    out.warnings.push_back(fmt::format("{} prompts and {} outputs were cut to fit max_model_len",
+                                       count(f.source.clipped_inputs), count(f.source.clipped_outputs)));
   if (f.source.sessions_cut > 0)
-    out.warnings.push_back(fmt::format("{} sessions ended early: their next turn exceeds max_model_len", count(f.source.sessions_cut)));
-  if (f.resolved.scenario.cost.fixed) out.warnings.push_back("step times are the scenario's fixed ones, not a forecast");
-  if (out.confidence && out.confidence->ttft_ms && out.latency && *out.confidence->ttft_ms > loose_interval * out.latency->ttft_ms.mean)
+    out.warnings.push_back(
+        fmt::format("{} sessions ended early: their next turn exceeds max_model_len", count(f.source.sessions_cut)));
+  if (f.resolved.scenario.cost.fixed)
+    out.warnings.push_back("step times are the scenario's fixed ones, not a forecast");
+  if (out.confidence && out.confidence->ttft_ms && out.latency &&
+      *out.confidence->ttft_ms > loose_interval * out.latency->ttft_ms.mean)
     out.warnings.push_back(fmt::format("mean TTFT is known to +-{} only; simulate more requests",
                                        core::percent_text(*out.confidence->ttft_ms / out.latency->ttft_ms.mean)));
 }
@@ -128,7 +135,8 @@ void fill_measures(metrics::Result& out, const Finished& f, core::Duration durat
   out.confidence = metrics::measure_confidence(f.log, f.client_overhead, scratch);
   const metrics::RequestCounts& counts = f.log.counts();
   if (const auto price = f.resolved.scenario.price.gpu_hour_usd)
-    out.cost = metrics::measure_cost({out.gpus, *price}, duration, counts.prompt_tokens_completed, counts.output_tokens);
+    out.cost =
+        metrics::measure_cost({out.gpus, *price}, duration, counts.prompt_tokens_completed, counts.output_tokens);
 }
 
 }  // namespace
@@ -148,8 +156,9 @@ metrics::Result collect(const Finished& f) {
   check_laws(f, n, totals);
   out.duration_s = core::to_seconds(duration);
   out.steps = totals.steps;
-  out.verdict = metrics::judge(f.log, n, {traffic_of(f.resolved.scenario.workload), f.stopped_early, f.arrivals_ended, room.largest(),
-                                              capacity_of(f)});
+  out.verdict = metrics::judge(
+      f.log, n,
+      {traffic_of(f.resolved.scenario.workload), f.stopped_early, f.arrivals_ended, room.largest(), capacity_of(f)});
   fill_measures(out, f, duration);
   out.time = metrics::time_shares(totals, duration, replicas);
   out.limiting_resource = std::string(metrics::limiting_resource(*out.time, room));

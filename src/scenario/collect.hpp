@@ -18,7 +18,7 @@ struct Finished {
   const engine::Config& config;
   const cost::StepCost& cost;
   const workload::SourceReport& source;
-  core::Time end;              // last simulated instant that counts
+  core::Time end;  // last simulated instant that counts
   core::Duration client_overhead;
   bool stopped_early = false;  // by a limit or an interrupt
   bool arrivals_ended = true;

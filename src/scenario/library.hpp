@@ -1,6 +1,6 @@
 // The documents built into the binary: models, GPUs, nodes, fabrics, stacks and scenario templates, by kind and name.
-// Only the document asked for is parsed. Files on disk are read only when a reference says so: a name with '/' or ending
-// in ".json" is a path, relative to the document that gives it.
+// Only the document asked for is parsed. Files on disk are read only when a reference says so: a name with '/' or one
+// that ends in ".json" is a path, relative to the document that gives it.
 #pragma once
 
 #include "config/document.hpp"
@@ -33,8 +33,8 @@ std::vector<std::string> files_under(std::string_view folder);
 std::optional<config::Document> load(Kind kind, const config::Reference& reference, core::Problems& problems);
 // True when a name means a file on disk.
 bool is_path(std::string_view name);
-// `path` as meant by the document at `place` ("dir/base.json:/workload/trace"): relative to that file's folder, and to the
-// working folder for "--set /pointer" and built-in documents. Absolute paths stay.
+// `path` as meant by the document at `place` ("dir/base.json:/workload/trace"): relative to that file's folder, and to
+// the working folder for "--set /pointer" and built-in documents. Absolute paths stay.
 std::string resolve_path(const std::string& place, const std::string& path);
 
 }  // namespace servecast::scenario

@@ -27,11 +27,15 @@ void check_runnable(const Resolved& r, const workload::Source& source) {
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     const Scheduler scheduler = r.pools[i].stack.scheduler;
     if (scheduler == Scheduler::VllmV0)
-      problems.add(r.pools[i].place + "/stack", "the scheduler {} of {} is not in this version of servecast: fit works, run does "
-                   "not; use a vLLM stack from 0.8 on", names_of(scheduler)[static_cast<std::size_t>(scheduler)], r.pools[i].stack.name);
+      problems.add(r.pools[i].place + "/stack",
+                   "the scheduler {} of {} is not in this version of servecast: fit works, run does "
+                   "not; use a vLLM stack from 0.8 on",
+                   names_of(scheduler)[static_cast<std::size_t>(scheduler)], r.pools[i].stack.name);
   }
   if (!r.scenario.limits.drain && source.reacts())
-    problems.add("limits/drain", "false needs arrivals that do not wait for answers; use max_simulated_s for closed loops and sessions");
+    problems.add(
+        "limits/drain",
+        "false needs arrivals that do not wait for answers; use max_simulated_s for closed loops and sessions");
   problems.raise_if_any();
 }
 
@@ -47,7 +51,8 @@ std::string_view published_in(workload::TraceFormat format) {
     case workload::TraceFormat::Azure: return " (published in the repository Azure/AzurePublicDataset)";
     case workload::TraceFormat::Mooncake: return " (published in the repository kvcache-ai/Mooncake)";
     case workload::TraceFormat::Burstgpt: return " (published in the repository HPMLL/BurstGPT)";
-    case workload::TraceFormat::Bailian: return " (published in the repository alibaba-edu/qwen-bailian-usagetraces-anon)";
+    case workload::TraceFormat::Bailian:
+      return " (published in the repository alibaba-edu/qwen-bailian-usagetraces-anon)";
     default: return "";
   }
 }
@@ -56,8 +61,10 @@ void check_trace_exists(const Resolved& r) {
   const workload::WorkloadConfig& w = r.scenario.workload;
   std::error_code ignored;
   if (w.trace && !std::filesystem::exists(*w.trace, ignored))
-    throw core::Error(fmt::format("cannot read {}: No such file or directory; name your copy of the trace{} with "
-                                  "--set /workload/trace=PATH", *w.trace, published_in(w.format)));
+    throw core::Error(
+        fmt::format("cannot read {}: No such file or directory; name your copy of the trace{} with "
+                    "--set /workload/trace=PATH",
+                    *w.trace, published_in(w.format)));
 }
 
 // One run while it lasts. Members are in order of dependence.
@@ -67,13 +74,15 @@ struct Setup {
         times(options.times ? options.times : std::make_shared<const StepTimes>(make_step_times(r, 0))),
         source(workload::make_source(r.scenario.workload, r.scenario.seed, {config.max_model_len}, source_report)),
         router(make_router(r.scenario.router, r.scenario.seed)),
-        log(std::make_unique<metrics::RequestLog>(options.keep_rows ? metrics::RequestLog::Rows::Kept : metrics::RequestLog::Rows::None)),
+        log(std::make_unique<metrics::RequestLog>(options.keep_rows ? metrics::RequestLog::Rows::Kept
+                                                                    : metrics::RequestLog::Rows::None)),
         cluster(simulation, *source, *router, *log, *log),
         sampler(simulation, cluster) {
     check_runnable(r, *source);
     const bool shared = config.enable_prefix_caching && shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
-      cluster.add_replica([&](engine::Observer& observer) { return engine::make_replica(config, *times->cost, observer, shared); });
+      cluster.add_replica(
+          [&](engine::Observer& observer) { return engine::make_replica(config, *times->cost, observer, shared); });
     cluster.start();
     if (options.timeline) sampler.start();
   }
@@ -90,13 +99,15 @@ struct Setup {
 };
 
 RunProgress progress_of(const Setup& setup) {
-  return {setup.cluster.finished(), static_cast<std::uint64_t>(setup.log->counts().arrived), setup.source->total(), setup.simulation.now()};
+  return {setup.cluster.finished(), static_cast<std::uint64_t>(setup.log->counts().arrived), setup.source->total(),
+          setup.simulation.now()};
 }
 
 enum class Ending { Drained, Limit, Interrupted };
 
 Ending simulate(Setup& setup, const Limits& limits, const RunOptions& options) {
-  const core::Time last = limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::Time::never();
+  const core::Time last =
+      limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::Time::never();
   core::Simulation& simulation = setup.simulation;
   for (std::uint64_t n = 0; !simulation.empty(); ++n) {
     if (simulation.next_time() > last) return Ending::Limit;
@@ -127,10 +138,12 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   out.client_overhead = setup.times->client_overhead;
   out.events = setup.simulation.events();
   const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
-  const core::Time end = ending == Ending::Drained ? std::max(setup.log->last_finish(), setup.log->last_arrival()) : setup.simulation.now();
-  setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(), setup.times->warnings.end());
-  out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.source_report, end, out.client_overhead,
-                        unfinished, arrivals_ended, out.interrupted});
+  const core::Time end = ending == Ending::Drained ? std::max(setup.log->last_finish(), setup.log->last_arrival())
+                                                   : setup.simulation.now();
+  setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
+                                      setup.times->warnings.end());
+  out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost,
+                        setup.source_report, end, out.client_overhead, unfinished, arrivals_ended, out.interrupted});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
   out.log = std::move(setup.log);
   return out;

@@ -34,10 +34,10 @@ struct RunOptions {
 };
 
 struct RunOutcome {
-  metrics::Result result;                   // tool_version is the caller's to fill
+  metrics::Result result;                    // tool_version is the caller's to fill
   std::unique_ptr<metrics::RequestLog> log;  // null when infeasible
   metrics::Timeline timeline;
-  core::Duration client_overhead;           // that latencies contain on top of the log's times
+  core::Duration client_overhead;  // that latencies contain on top of the log's times
   std::uint64_t events = 0;
   bool interrupted = false;
 };

@@ -9,23 +9,26 @@ namespace {
 
 std::int32_t whole(double tokens) { return std::max<std::int32_t>(1, static_cast<std::int32_t>(std::lround(tokens))); }
 
-// Decoding sequences of a saturated replica: as many as slots, blocks and the token budget allow. In balance a step that
-// makes d output tokens prefills d / output prompts.
+// Decoding sequences of a saturated replica: as many as slots, blocks and the token budget allow. In balance a step
+// that makes d output tokens prefills d / output prompts.
 double decoders(const engine::Config& c, const MeanRequest& m, double context) {
   const double by_blocks = static_cast<double>(c.blocks) * c.block_size / (context + c.block_size / 2.0);
   const double by_budget = c.max_num_batched_tokens / (1.0 + m.prompt_tokens / m.output_tokens);
   return std::max(1.0, std::min({static_cast<double>(c.max_num_seqs), by_blocks, by_budget}));
 }
 
-double step_s(const engine::Config& config, const cost::StepCost& cost, const MeanRequest& m, double decoding, double context, double prompts) {
+double step_s(const engine::Config& config, const cost::StepCost& cost, const MeanRequest& m, double decoding,
+              double context, double prompts) {
   cost::StepShape shape;
   shape.decode_requests = std::min<std::int32_t>(whole(decoding), std::max(1, config.max_num_batched_tokens - 1));
   shape.decode_context = static_cast<std::int64_t>(shape.decode_requests) * whole(context);
   const std::int32_t window = cost.needs_window();
-  shape.decode_context_windowed = window > 0 ? std::int64_t{shape.decode_requests} * std::min(whole(context), window) : 0;
+  shape.decode_context_windowed =
+      window > 0 ? std::int64_t{shape.decode_requests} * std::min(whole(context), window) : 0;
   shape.sampled_rows = shape.decode_requests;
   if (prompts > 0) {
-    const double wanted = std::min<double>(prompts * m.prompt_tokens, config.max_num_batched_tokens - shape.decode_requests);
+    const double wanted =
+        std::min<double>(prompts * m.prompt_tokens, config.max_num_batched_tokens - shape.decode_requests);
     shape.prefill_tokens = whole(wanted);
     shape.prefill_requests = whole(prompts);
     const std::int32_t from = static_cast<std::int32_t>(std::lround(m.cached_tokens));
@@ -39,7 +42,8 @@ double step_s(const engine::Config& config, const cost::StepCost& cost, const Me
 
 double saturated_requests_per_s(const engine::Config& config, const cost::StepCost& cost, const MeanRequest& m) {
   if (m.prompt_tokens <= 0 || m.output_tokens <= 0) return 0;
-  const double context = std::min<double>(config.max_model_len, m.cached_tokens + m.prompt_tokens + m.output_tokens / 2);
+  const double context =
+      std::min<double>(config.max_model_len, m.cached_tokens + m.prompt_tokens + m.output_tokens / 2);
   const double decoding = decoders(config, m, context);
   // A prompt makes its first token itself and takes as many steps as its chunks need.
   const double finishing = decoding / m.output_tokens;

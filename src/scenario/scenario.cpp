@@ -51,7 +51,8 @@ void describe(config::Fields& f, Pool& p) {
   if (p.name.empty()) f.problem("name", "a pool's name must not be empty");
   if (p.role != Role::Unified)
     f.problem("role", fmt::format("split prefill and decode pools are {}; use \"unified\"", not_yet));
-  if (!p.speculative.empty()) f.problem("speculative", fmt::format("speculative decoding is {}; remove the section", not_yet));
+  if (!p.speculative.empty())
+    f.problem("speculative", fmt::format("speculative decoding is {}; remove the section", not_yet));
 }
 
 void describe(config::Fields& f, Router& r) { f.field("policy", r.policy, "how a request finds its replica"); }
@@ -64,7 +65,8 @@ void describe(config::Fields& f, Slo& s) {
 }
 
 void describe(config::Fields& f, Price& p) {
-  f.field("gpu_hour_usd", p.gpu_hour_usd, config::above(0), "price of one GPU for one hour; absent: the GPU profile's indicative price");
+  f.field("gpu_hour_usd", p.gpu_hour_usd, config::above(0),
+          "price of one GPU for one hour; absent: the GPU profile's indicative price");
 }
 
 void describe(config::Fields& f, Threshold& t) {
@@ -75,12 +77,15 @@ void describe(config::Fields& f, Threshold& t) {
   if (!t.max && !t.min) f.problem("", "a threshold needs max, min or both");
   if (t.max && t.min && *t.min > *t.max) f.problem("min", fmt::format("min {} is above max {}", *t.min, *t.max));
   if (!t.metric.empty() && t.metric[0] != '/')
-    f.problem("metric", fmt::format("\"{}\" is no JSON pointer; it starts with /, e.g. /latency/ttft_ms/p99", t.metric));
+    f.problem("metric",
+              fmt::format("\"{}\" is no JSON pointer; it starts with /, e.g. /latency/ttft_ms/p99", t.metric));
 }
 
 void describe(config::Fields& f, Limits& l) {
-  f.field("max_simulated_s", l.max_simulated_s, config::above(0, 9e6), "simulated time after which the run ends, in seconds");
-  f.field("drain", l.drain, "true: serve what is left after the last arrival; false: stop there and count what is unfinished");
+  f.field("max_simulated_s", l.max_simulated_s, config::above(0, 9e6),
+          "simulated time after which the run ends, in seconds");
+  f.field("drain", l.drain,
+          "true: serve what is left after the last arrival; false: stop there and count what is unfinished");
 }
 
 void describe(config::Fields& f, Cost& c) {

@@ -1,5 +1,5 @@
-// The scenario document: one struct, described once, which drives reading, --set, extends, resolved.json, the schema and
-// docs/CONFIG.md. It holds what the user wrote; scenario/build.hpp turns it into what a run needs. Units are in the
+// The scenario document: one struct, described once, which drives reading, --set, extends, resolved.json, the schema
+// and docs/CONFIG.md. It holds what the user wrote; scenario/build.hpp turns it into what a run needs. Units are in the
 // keys. Parts that this version cannot simulate are in the schema so that they can be refused by name.
 #pragma once
 

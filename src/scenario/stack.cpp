@@ -70,6 +70,14 @@ void describe(config::Fields& f, GpuClass& c) {
   f.required("source", c.source, "document, measurement or reasoning");
 }
 
+void describe(config::Fields& f, KernelSources& k) {
+  f.field("gemm", k.gemm, "profiles of matrix multiplications, best first");
+  f.field("decode", k.decode, "profiles of decode attention");
+  f.field("prefill", k.prefill, "profiles of prefill attention");
+  f.field("moe", k.moe, "profiles of routed experts");
+  f.field("all_reduce", k.all_reduce, "profiles of the all-reduce");
+}
+
 void describe(config::Fields& f, Stack& s) {
   f.required("name", s.name, "name users write");
   f.required("engine", s.engine, "serving engine");
@@ -80,6 +88,7 @@ void describe(config::Fields& f, Stack& s) {
   f.field("hybrid_groups", s.hybrid_groups, "layers with a window keep only their window of the KV cache");
   f.required("gpu_classes", s.gpu_classes, "defaults by GPU memory; of the classes that match, the last one wins");
   numbers(f, s);
+  f.field("kernel_tables", s.kernel_tables, "measured kernel profiles by operator; absent: rooflines only");
   f.required("origin", s.origin, "source and kind of every number");
   f.field("note", s.note, "what the numbers leave out");
   if (f.reading()) check(f, s);

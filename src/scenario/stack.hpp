@@ -42,6 +42,17 @@ struct GpuClass {
   std::string source;
 };
 
+// Which kernel profiles time which operator, by the folder of a stack, in order of preference: a stack may run kernels
+// that another stack's tables describe better. An operator without a list, or that no listed profile knows, keeps its
+// roofline.
+struct KernelSources {
+  std::vector<std::string> gemm;
+  std::vector<std::string> decode;
+  std::vector<std::string> prefill;
+  std::vector<std::string> moe;
+  std::vector<std::string> all_reduce;
+};
+
 struct Stack {
   std::string name;
   Engine engine = Engine::Vllm;
@@ -54,11 +65,13 @@ struct Stack {
   std::vector<GpuClass> gpu_classes;
   memory::MemoryRecipe memory;
   cost::HostConstants host;
+  std::optional<KernelSources> kernel_tables;  // absent: rooflines only
   std::vector<hardware::Origin> origin;
   std::string note;
 };
 
 void describe(config::Fields& f, GpuClass& c);
+void describe(config::Fields& f, KernelSources& k);
 void describe(config::Fields& f, Stack& s);
 
 // Class of a GPU, or nullptr when none matches.

@@ -1,7 +1,6 @@
 // Every kind of bad input: a clear message on stderr, nothing on stdout, exit 2 (1 for a file that cannot be read).
-#include "process.hpp"
-
 #include "catch.hpp"
+#include "process.hpp"
 
 #include <string>
 
@@ -33,7 +32,8 @@ void refused_with(const std::string& from, const std::string& to, const std::vec
 
 std::string with_trace(const std::string& format) {
   const std::string text = small_scenario();
-  return text.substr(0, text.find("\"workload\"")) + R"("workload": { "trace": "trace.csv", "format": ")" + format + "\" } }\n";
+  return text.substr(0, text.find("\"workload\"")) + R"("workload": { "trace": "trace.csv", "format": ")" + format +
+         "\" } }\n";
 }
 
 void trace_refused(const std::string& format, const std::string& trace, const std::vector<std::string>& parts) {
@@ -94,7 +94,8 @@ TEST_CASE("pools share no name") {
 
 TEST_CASE("tensor parallelism must divide the model's heads") {
   refused_with("\"replicas\": 2, \"stack\": \"vllm-0.19\", \"parallel\": { \"tensor\": 1 }",
-               "\"replicas\": 1, \"stack\": \"vllm-0.19\", \"parallel\": { \"tensor\": 3 }", {"/pools/0/parallel/tensor", "3", "32"});
+               "\"replicas\": 1, \"stack\": \"vllm-0.19\", \"parallel\": { \"tensor\": 3 }",
+               {"/pools/0/parallel/tensor", "3", "32"});
 }
 
 TEST_CASE("replicas must have their GPUs") {
@@ -123,7 +124,8 @@ TEST_CASE("requests longer than max_model_len are refused") {
   Workspace work;
   work.write("bad.json", scenario_with(R"("uniform", "min": 100, "max": 1000)", R"("fixed", "value": 100000)"));
   refused(work.servecast("run bad.json"), 2, {"max_model_len"});
-  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,9000,44\r\n", {"trace.csv:2", "9000", "max_model_len 8192"});
+  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,9000,44\r\n",
+                {"trace.csv:2", "9000", "max_model_len 8192"});
 }
 
 TEST_CASE("a missing trace is the outside world") {
@@ -135,13 +137,16 @@ TEST_CASE("a missing trace is the outside world") {
 TEST_CASE("broken traces name the line") {
   trace_refused("azure", "", {"trace.csv"});
   trace_refused("azure", azure_header, {"trace.csv"});
-  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:50.99", {"trace.csv:3"});
+  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:50.99",
+                {"trace.csv:3"});
   trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,0,44\r\n", {"trace.csv:2"});
-  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:45.0000000,10,10\r\n", {"trace.csv:3"});
+  trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:45.0000000,10,10\r\n",
+                {"trace.csv:3"});
   trace_refused("azure", azure_header + "2023-11-16 18:15:46.6805900,374,\xff\xfe\r\n", {"trace.csv:2"});
   trace_refused("azure", azure_header + std::string(10'000'000, '7') + "\r\n", {"trace.csv:2"});
   trace_refused("azure", "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 719188\n", {"Git LFS"});
-  trace_refused("mooncake", "{\"timestamp\": -5, \"input_length\": 10, \"output_length\": 5, \"hash_ids\": [0]}\n", {"trace.csv:1"});
+  trace_refused("mooncake", "{\"timestamp\": -5, \"input_length\": 10, \"output_length\": 5, \"hash_ids\": [0]}\n",
+                {"trace.csv:1"});
 }
 
 TEST_CASE("an override must touch an existing key with a legal value") {

@@ -1,6 +1,5 @@
-#include "process.hpp"
-
 #include "catch.hpp"
+#include "process.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -92,7 +91,8 @@ TEST_CASE("init gives a scenario that runs as it is") {
   CHECK(work.servecast("init nothing-like-it").exit_code == 2);
 }
 
-TEST_CASE("docs/CONFIG.md is what schema markdown prints; servecast schema markdown --out docs/CONFIG.md refreshes it") {
+TEST_CASE(
+    "docs/CONFIG.md is what schema markdown prints; servecast schema markdown --out docs/CONFIG.md refreshes it") {
   Workspace work;
   CHECK(work.servecast("schema markdown --out CONFIG.md").exit_code == 0);
   std::ostringstream stored;

@@ -1,6 +1,5 @@
-#include "process.hpp"
-
 #include "catch.hpp"
+#include "process.hpp"
 
 #include <string>
 
@@ -67,8 +66,10 @@ TEST_CASE("extends runs a what-if over its base") {
 
 TEST_CASE("a failed threshold prints the result and exits 4") {
   Workspace work;
-  work.write("s.json", scenario_with("\"name\": \"small\",",
-                                     R"("name": "small", "thresholds": [ { "metric": "/latency/ttft_ms/p99", "max": 0.001 } ],)"));
+  work.write(
+      "s.json",
+      scenario_with("\"name\": \"small\",",
+                    R"("name": "small", "thresholds": [ { "metric": "/latency/ttft_ms/p99", "max": 0.001 } ],)"));
   const Outcome outcome = work.servecast("run s.json");
   CHECK(outcome.exit_code == 4);
   CHECK_FALSE(outcome.out.empty());
@@ -77,8 +78,9 @@ TEST_CASE("a failed threshold prints the result and exits 4") {
 
 TEST_CASE("a threshold on a metric that the result lacks is an input error") {
   Workspace work;
-  work.write("s.json", scenario_with("\"name\": \"small\",",
-                                     R"("name": "small", "thresholds": [ { "metric": "/latency/ttft/p99", "max": 1 } ],)"));
+  work.write("s.json",
+             scenario_with("\"name\": \"small\",",
+                           R"("name": "small", "thresholds": [ { "metric": "/latency/ttft/p99", "max": 1 } ],)"));
   const Outcome outcome = work.servecast("run s.json");
   CHECK(outcome.exit_code == 2);
   CHECK(contains(outcome.err, "/latency/ttft/p99"));
@@ -104,8 +106,10 @@ TEST_CASE("an interrupted run prints its partial result and exits 130") {
   Workspace work;
   work.write("s.json", scenario_with("\"requests\": 200", "\"requests\": 50000000"));
   // timeout sends SIGINT after a second; the run is far longer than that.
-  const int status = std::system(("cd '" + work.folder().string() + "' && timeout --preserve-status -s INT 1 '" SERVECAST_BINARY
-                                  "' run s.json > stdout.txt 2> stderr.txt; echo $? > code.txt").c_str());
+  const int status = std::system(("cd '" + work.folder().string() +
+                                  "' && timeout --preserve-status -s INT 1 '" SERVECAST_BINARY
+                                  "' run s.json > stdout.txt 2> stderr.txt; echo $? > code.txt")
+                                     .c_str());
   CHECK(status == 0);
   CHECK(work.read("code.txt") == "130\n");
   CHECK(contains(work.read("stdout.txt") + work.read("stderr.txt"), "interrupted"));

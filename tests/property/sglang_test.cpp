@@ -38,7 +38,8 @@ engine::Config random_config(core::Random& random, std::int32_t longest) {
   e.max_model_len = longest;
   if (!e.enable_chunked_prefill) e.max_num_batched_tokens = std::max(e.max_num_batched_tokens, longest);
   const std::int64_t one = (longest + e.block_size - 1) / e.block_size;
-  e.blocks = one + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(random.below(2) == 0 ? one : 4 * one)));
+  const std::int64_t most_more = random.below(2) == 0 ? one : 4 * one;
+  e.blocks = one + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most_more)));
   return e;
 }
 

@@ -2,6 +2,7 @@
 #include "cost/kernels/forms.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 namespace servecast::cost::kernels {
 
@@ -50,7 +51,15 @@ std::vector<Axes> moe_axes() {
   const Knots tokens = {1, 4, 16, 32, 64, 128, 256, 1024, 4096, 16384};
   return {{tokens, {1, 8, 64, 512}, {64, 256, 1024, 4096, 16384}},
           {{1024, 4096, 8192}, {.25, 1, 4, 16, 64, 256, 1024, 8192}},
-          {tokens, {1, 8, 64, 256}}};
+          {tokens, {1, 8, 64, 256}},
+          {{64, 256, 1024, 4096, 16384, 65536, 262144, 1048576}, {.25, 1, 4, 16, 64, 256, 1024, 8192}},
+          {{4, 8, 16, 32}, {1, 8, 64, 512}}};
+}
+
+// Largest power of two that divides a width.
+double alignment(double width) {
+  const auto whole = static_cast<std::uint64_t>(width);
+  return whole == 0 ? 1 : static_cast<double>(whole & (~whole + 1));
 }
 
 Coordinates logs(double a, double b = 1, double c = 1) { return {std::log2(a), std::log2(b), std::log2(c), 0}; }
@@ -75,7 +84,12 @@ bool moe_coordinates(std::size_t term, const Features& x, Coordinates& out) {
   if (term == 0) out = logs(x[0], x[7], x[2]);
   if (term == 1) out = logs(x[1], x[6] / x[7]);
   if (term == 2) out = logs(x[0], x[5]);
-  return true;
+  if (term == 3) out = logs(x[7] * x[2], x[6] / x[7]);
+  if (term < 4) return true;
+  // Expert widths that are no multiple of 64 (often after tensor parallelism) run on kernels up to four times slower.
+  const double aligned = alignment(x[2]);
+  out = logs(aligned, x[7]);
+  return aligned < 64;
 }
 
 // Kernels for row counts that are no multiple of four differ; such rows have a second surface.

@@ -13,7 +13,11 @@ namespace servecast::cost::kernels {
 namespace {
 
 constexpr std::uint64_t draws = 5;  // random routings averaged
-constexpr double hot_share = 0.8;   // assumed: the power law is cut at this share of the tokens
+// Range of the weights: 1 to this share of the tokens, or the two below where experts outnumber token copies. Specified:
+// routing of the benchmark that made the tables (ai-dynamo/aiconfigurator, collector).
+constexpr double hot_share = 0.8;
+constexpr double sparse_low = 0.01;
+constexpr double sparse_high = 2;
 
 double rounded_up(double rows, double tile) { return std::ceil(rows / tile) * tile; }
 
@@ -27,31 +31,38 @@ ExpertLoad balanced(double tokens, double experts, double top_k, double ep) {
   return load;
 }
 
-// What whole numbers and the cap of `tokens` leave over goes to the largest experts.
-void settle(std::vector<double>& counts, double tokens, double total) {
-  double left = total - std::accumulate(counts.begin(), counts.end(), 0.0);
+// Experts by count, the smallest first.
+std::vector<std::size_t> smallest_first(const std::vector<double>& counts) {
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&counts](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
-  for (const std::size_t i : order) {
-    const double change = std::clamp(left, -counts[i], tokens - counts[i]);
-    counts[i] += change;
-    left -= change;
-    if (left == 0) return;
-  }
+  std::stable_sort(order.begin(), order.end(), [&counts](std::size_t a, std::size_t b) { return counts[a] < counts[b]; });
+  return order;
+}
+
+// Whole numbers up to `tokens` each that sum to `total`: what is missing is added one by one to the smallest experts,
+// what is too much is taken from them, or from the largest where they are empty.
+void settle(std::vector<double>& counts, double tokens, double total) {
+  for (double& c : counts) c = std::min(c, tokens);
+  double left = total - std::accumulate(counts.begin(), counts.end(), 0.0);
+  const std::vector<std::size_t> order = smallest_first(counts);
+  for (std::size_t i = 0; left > 0; i = (i + 1) % order.size())
+    if (counts[order[i]] < tokens) counts[order[i]] += 1, left -= 1;
+  for (std::size_t i = 0; left < 0; i = (i + 1) % order.size(), left += 1)
+    (counts[order[i]] > 0 ? counts[order[i]] : *std::max_element(counts.begin(), counts.end())) -= 1;
 }
 
 std::vector<double> drawn(std::uint64_t seed, double tokens, double experts, double top_k, double alpha) {
   core::Random random(seed, "cost/expert_load");
-  const double cut = std::max(hot_share * tokens, 1.0001);
-  const double span = std::pow(cut, 1 - alpha) - 1;
+  const bool crowded = tokens * top_k > experts;
+  const double low = std::pow(crowded ? 1.0 : sparse_low, 1 - alpha);
+  const double high = std::pow(crowded ? std::max(hot_share * tokens, 1.0001) : sparse_high, 1 - alpha);
   std::vector<double> weights(static_cast<std::size_t>(experts));
   double sum = 0;
   for (double& w : weights) {
-    w = std::pow(random.uniform() * span + 1, 1 / (1 - alpha));
+    w = std::pow(random.uniform() * (high - low) + low, 1 / (1 - alpha));
     sum += w;
   }
-  for (double& w : weights) w = std::round(std::min(tokens, tokens * top_k * w / sum));
+  for (double& w : weights) w = std::round(tokens * top_k * w / sum);
   settle(weights, tokens, tokens * top_k);
   return weights;
 }

@@ -1,6 +1,6 @@
 // How routed tokens spread over experts in a benchmark row: the busiest expert-parallel rank's rows and active experts.
-// The sampling law of skewed rows is an assumption about the benchmark (it fits the timings, the data do not state it):
-// expert weights follow a power law cut at 0.8 tokens, ranks are random groups, the one with most rows counts.
+// Skewed rows follow the law of the benchmark that made the operator tables: expert weights are drawn from a truncated
+// power law, rounded to whole token copies, ranks hold contiguous experts, and the rank with most rows counts.
 // Deterministic: five fixed streams, averaged.
 #pragma once
 

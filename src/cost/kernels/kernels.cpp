@@ -13,10 +13,20 @@ constexpr double fallback_error = 0.3;     // assumed: a stand-in class, head si
 constexpr double curve_error = 0.10;       // measured: every other size of a curve left out, 90th percentile
 constexpr double between_error = 0.22;     // measured: 4-GPU curves from 2 and 8, 90th percentile
 constexpr double widest_ratio = 32;        // query heads per kv head of grouped kernels
-// Errors of transfer by specification, 90th percentile: measured H200 to H100 within an architecture, H200 to B200
-// across (docs/models/kernels.md).
-constexpr double same_architecture_error = 0.25;
-constexpr double other_architecture_error = 0.75;
+// 90th percentile of the error of a fit moved by specification alone: within an architecture (measured: H200 to H100)
+// and across (measured: H200 to B200; DeepEP and quantisation assumed as MoE). docs/models/kernels.md has the medians.
+double transfer_error(Family family, bool same_architecture) {
+  switch (family) {
+    case Family::Gemm: return same_architecture ? 0.20 : 0.71;
+    case Family::Decode: return same_architecture ? 0.46 : 2.71;
+    case Family::Prefill: return same_architecture ? 0.38 : 0.53;
+    case Family::MlaDecode:
+    case Family::MlaPrefill:
+    case Family::MlaBmm: return same_architecture ? 0.24 : 1.85;
+    default: return same_architecture ? 0.41 : 0.52;
+  }
+}
+constexpr double curve_transfer_error = 0.5;  // assumed: links differ more than kernels do
 
 Limit limit_of(const Physics& p) {
   if (std::max(p.compute_us, p.memory_us) < p.us / 2) return Limit::Latency;
@@ -53,8 +63,7 @@ Kernels::Kernels(const KernelProfile& profile, const hardware::Gpu& gpu)
     if (set == curve_sets_.end()) set = curve_sets_.emplace(set, c.op, c.mode);
     set->add(c);
   }
-  if (transferred_)
-    transfer_error_ = profile.architecture == gpu.architecture ? same_architecture_error : other_architecture_error;
+  same_architecture_ = profile.architecture == gpu.architecture;
 }
 
 bool Kernels::has(Family family) const { return !by_family_[static_cast<std::size_t>(family)].empty(); }
@@ -74,7 +83,8 @@ KernelTime Kernels::timed(const FittedKernel& kernel, const Features& x, bool co
   t.extrapolated = stand_in || !kernel.inside(x);
   t.origin = transferred_ || stand_in ? hardware::Evidence::Derived : hardware::Evidence::Measured;
   t.limit = limit_of(p);
-  t.error = std::max({kernel.error(), transfer_error_, stand_in ? fallback_error : 0.0});
+  const double moved = transferred_ ? transfer_error(kernel.key().family, same_architecture_) : 0;
+  t.error = std::max({kernel.error(), moved, stand_in ? fallback_error : 0.0});
   return t;
 }
 
@@ -176,7 +186,7 @@ std::optional<KernelTime> Kernels::curve(std::string_view op, std::string_view m
   t.extrapolated = found.outside;
   t.origin = transferred_ || found.interpolated ? hardware::Evidence::Derived : hardware::Evidence::Measured;
   t.limit = Limit::Link;
-  t.error = std::max(transfer_error_, found.interpolated ? between_error : curve_error);
+  t.error = std::max(transferred_ ? curve_transfer_error : 0.0, found.interpolated ? between_error : curve_error);
   return t;
 }
 

@@ -145,7 +145,7 @@ class Kernels {
 
   std::string stack_;
   bool transferred_ = false;
-  double transfer_error_ = 0;
+  bool same_architecture_ = true;
   std::vector<FittedKernel> kernels_;
   std::array<std::vector<std::uint16_t>, family_count> by_family_;
   std::vector<CurveSet> curve_sets_;

@@ -21,7 +21,8 @@ engine::Config sglang(std::int64_t tokens) {
   return c;
 }
 
-workload::Request sharing(std::uint32_t id, std::uint64_t chain, std::int32_t end, std::int32_t prompt, std::int32_t output) {
+workload::Request sharing(std::uint32_t id, std::uint64_t chain, std::int32_t end, std::int32_t prompt,
+                          std::int32_t output) {
   workload::Request r = request(id, 0, prompt, output);
   r.content.pieces.push_back({chain, end});
   return r;

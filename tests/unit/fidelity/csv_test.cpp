@@ -1,6 +1,7 @@
+#include "fidelity/csv.hpp"
+
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "fidelity/csv.hpp"
 
 using namespace servecast;
 using fidelity::parse_csv;

@@ -1,5 +1,6 @@
-#include "catch.hpp"
 #include "fidelity/names.hpp"
+
+#include "catch.hpp"
 #include "fidelity/rows.hpp"
 
 using namespace servecast::fidelity;

@@ -1,7 +1,8 @@
+#include "fidelity/rows.hpp"
+
 #include "catch.hpp"
 #include "core/error.hpp"
 #include "fidelity/doubtful.hpp"
-#include "fidelity/rows.hpp"
 
 using namespace servecast;
 using namespace servecast::fidelity;
@@ -9,15 +10,38 @@ using namespace servecast::fidelity;
 namespace {
 
 CsvRow row() {
-  return {{"id", "r1"}, {"gpu", "NVIDIA B200 SXM"}, {"n_gpus", "2"}, {"model", "openai/gpt-oss-120b"}, {"weight_precision", "fp4"},
-          {"kv_precision", ""}, {"moe_precision", "nvfp4"}, {"engine", "vllm 0.15.1"}, {"parallelism", "tp=2;pp=1;attn_dp=1;moe_tp=2;moe_ep=1"},
-          {"mode", "agg"}, {"isl", "8192"}, {"osl", "1024"}, {"concurrency", "16"}, {"ttft_ms", "300"}, {"tpot_ms", "10"}};
+  return {{"id", "r1"},
+          {"gpu", "NVIDIA B200 SXM"},
+          {"n_gpus", "2"},
+          {"model", "openai/gpt-oss-120b"},
+          {"weight_precision", "fp4"},
+          {"kv_precision", ""},
+          {"moe_precision", "nvfp4"},
+          {"engine", "vllm 0.15.1"},
+          {"parallelism", "tp=2;pp=1;attn_dp=1;moe_tp=2;moe_ep=1"},
+          {"mode", "agg"},
+          {"isl", "8192"},
+          {"osl", "1024"},
+          {"concurrency", "16"},
+          {"ttft_ms", "300"},
+          {"tpot_ms", "10"}};
 }
 
 CsvRow published() {
-  return {{"id", "p1"}, {"hardware", "NVIDIA H200"}, {"n_gpus", "4"}, {"model", "Llama-3.3-70B"}, {"weight_precision", "fp8"}, {"kv_precision", "fp8"},
-          {"framework", "TensorRT-LLM 1.0 (PyTorch)"}, {"parallelism", "tp=2;pp=1"}, {"isl", "2048"}, {"osl", "128"}, {"scenario", "static-offline"},
-          {"metric", "output_throughput"}, {"value", "1000"}, {"unit", "tok/s"}};
+  return {{"id", "p1"},
+          {"hardware", "NVIDIA H200"},
+          {"n_gpus", "4"},
+          {"model", "Llama-3.3-70B"},
+          {"weight_precision", "fp8"},
+          {"kv_precision", "fp8"},
+          {"framework", "TensorRT-LLM 1.0 (PyTorch)"},
+          {"parallelism", "tp=2;pp=1"},
+          {"isl", "2048"},
+          {"osl", "128"},
+          {"scenario", "static-offline"},
+          {"metric", "output_throughput"},
+          {"value", "1000"},
+          {"unit", "tok/s"}};
 }
 
 RowContext context() {
@@ -95,7 +119,9 @@ TEST_CASE("client settings of a row are off unless a column or the caller asks f
 }
 
 TEST_CASE("equal keys with values within a thousandth count once") {
-  const auto cases = cases_of(table_of({row(), with(row(), "id", "r2"), with(with(row(), "id", "r3"), "ttft_ms", "301")}), Kind::ServingClosedLoop, context());
+  const auto cases =
+      cases_of(table_of({row(), with(row(), "id", "r2"), with(with(row(), "id", "r3"), "ttft_ms", "301")}),
+               Kind::ServingClosedLoop, context());
   CHECK(cases[0].fate == Fate::Predicted);
   CHECK(cases[1].fate == Fate::Duplicate);
   CHECK(cases[1].detail == "repeats row r1");
@@ -125,6 +151,6 @@ TEST_CASE("kinds are told apart by their columns, and an unknown header is an in
 TEST_CASE("distrusted values are known by their row") {
   CHECK(doubt({"gpt-oss-120b", "h100", "vllm 0.11.2", "fp4", 2, 1024, 1024, 512}, "ttft_ms") != "");
   CHECK(doubt({"gpt-oss-120b", "h100", "vllm 0.11.2", "fp4", 2, 1024, 1024, 256}, "ttft_ms") == "");
-  CHECK(doubt({"llama-3.1-8b", "h200", "vllm 0.12.0", "fp8", 1, 1000, 500, 8}, "ttft_ms") != "");
-  CHECK(doubt({"llama-3.1-8b", "h200", "vllm 0.12.0", "fp8", 1, 1000, 500, 8}, "tpot_ms") == "");
+  CHECK(doubt({"qwen3-235b-a22b", "h200", "sglang 0.5.6", "fp8", 4, 4096, 512, 8}, "ttft_ms") != "");
+  CHECK(doubt({"qwen3-235b-a22b", "h200", "sglang 0.5.6", "fp8", 4, 4096, 512, 8}, "tpot_ms") == "");
 }

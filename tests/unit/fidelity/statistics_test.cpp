@@ -1,5 +1,6 @@
-#include "catch.hpp"
 #include "fidelity/statistics.hpp"
+
+#include "catch.hpp"
 
 #include <cmath>
 

@@ -1,16 +1,21 @@
+#include "fidelity/validate.hpp"
+
 #include "catch.hpp"
 #include "core/error.hpp"
-#include "fidelity/validate.hpp"
 
 using namespace servecast;
 using namespace servecast::fidelity;
 
 namespace {
 
-const std::string header = "id,date,gpu,n_gpus,model,weight_precision,kv_precision,moe_precision,engine,parallelism,mode,isl,osl,concurrency,ttft_ms,tpot_ms\n";
+const std::string header =
+    "id,date,gpu,n_gpus,model,weight_precision,kv_precision,moe_precision,engine,parallelism,mode,isl,osl,concurrency,"
+    "ttft_ms,tpot_ms\n";
 
-std::string line(const std::string& id, const std::string& concurrency, const std::string& parallelism = "tp=1;pp=1;attn_dp=1;moe_tp=1;moe_ep=1") {
-  return id + ",2026-01-01,NVIDIA H100 SXM,1,Qwen/Qwen3-8B,,,,vllm 0.19.0," + parallelism + ",agg,1024,128," + concurrency + ",50,8\n";
+std::string line(const std::string& id, const std::string& concurrency,
+                 const std::string& parallelism = "tp=1;pp=1;attn_dp=1;moe_tp=1;moe_ep=1") {
+  return id + ",2026-01-01,NVIDIA H100 SXM,1,Qwen/Qwen3-8B,,,,vllm 0.19.0," + parallelism + ",agg,1024,128," +
+         concurrency + ",50,8\n";
 }
 
 Validation run(const std::string& text, int threads = 1) {
@@ -22,7 +27,8 @@ Validation run(const std::string& text, int threads = 1) {
 }  // namespace
 
 TEST_CASE("every row is predicted, refused or a duplicate, and counted") {
-  const Validation v = run(header + line("a", "1") + line("b", "4") + line("c", "4") + line("d", "") + line("e", "2", "tp=1;pp=2;attn_dp=1;moe_tp=1;moe_ep=1"));
+  const Validation v = run(header + line("a", "1") + line("b", "4") + line("c", "4") + line("d", "") +
+                           line("e", "2", "tp=1;pp=2;attn_dp=1;moe_tp=1;moe_ep=1"));
   CHECK(v.predicted == 2);
   CHECK(v.duplicates == 1);
   REQUIRE(v.refused.size() == 2);

@@ -1,0 +1,90 @@
+// One seat, prefill and decode at a fixed time per step: a queue whose law is known.
+#include "plan/capacity.hpp"
+
+#include "catch.hpp"
+#include "core/error.hpp"
+
+#include <cmath>
+#include <string>
+
+using namespace servecast;
+using namespace servecast::plan;
+
+namespace {
+
+// Each request takes one prefill step and nine decode steps of 10 ms: 100 ms, so one seat serves 10 requests/s.
+scenario::Scenario one_seat(double rate, std::int64_t requests) {
+  scenario::Scenario s;
+  s.name = "one seat";
+  s.model.name = "qwen3-0.6b";
+  s.cluster.node.name = "hgx-h100";
+  scenario::Pool& pool = s.pools.emplace_back();
+  pool.stack.name = "vllm-0.19";
+  pool.engine.max_num_seqs = 1;
+  pool.engine.max_model_len = 4096;
+  s.cost.fixed.emplace();
+  s.cost.fixed->step_us = 10'000;
+  s.workload.arrivals.emplace().rate_per_s = rate;
+  s.workload.requests = requests;
+  s.workload.input_tokens.emplace().value = 16;
+  s.workload.output_tokens.emplace().value = 10;
+  return s;
+}
+
+scenario::Resolved resolved(scenario::Scenario s) { return scenario::resolve(std::move(s), "test"); }
+
+}  // namespace
+
+TEST_CASE("capacity of an M/D/1 queue is the rate at which its mean wait reaches the target") {
+  // M/D/1: mean wait rho S / (2 (1 - rho)). E2E mean = S + wait; the median is below the mean, so the capacity at p50
+  // lies between the rate for which the mean meets the target and the saturation rate.
+  scenario::Scenario s = one_seat(4, 20'000);
+  s.slo.e2e_ms = 200;
+  s.slo.percentile = 50;
+  const Capacity c = find_capacity(resolved(s), {});
+  CHECK(c.unit == "requests/s");
+  CHECK(c.scenario_rate == 4);
+  // Mean wait 100 ms at rho = 2/3.
+  CHECK(c.low() > 6.5);
+  CHECK(c.high() < 10);
+  CHECK(c.factor.high / c.factor.low <= 1.02);
+  REQUIRE(c.at_high);
+  CHECK_FALSE(c.at_high->why().empty());
+  CHECK(c.at_scenario->good);
+}
+
+TEST_CASE("a target below the time of an empty system is met at no rate and with no number of replicas") {
+  scenario::Scenario s = one_seat(4, 500);
+  s.slo.e2e_ms = 50;
+  const Capacity c = find_capacity(resolved(s), {});
+  CHECK(c.factor.low == 0);
+  const Sizing n = find_replicas(resolved(s), {});
+  CHECK_FALSE(n.replicas);
+  CHECK(n.problem.find("even without load") != std::string::npos);
+}
+
+TEST_CASE("the fewest replicas carry the rate, and one fewer does not") {
+  scenario::Scenario s = one_seat(35, 5'000);  // 3.5 seats' worth of work
+  s.slo.e2e_ms = 400;
+  const Sizing n = find_replicas(resolved(s), {});
+  REQUIRE(n.replicas);
+  CHECK(*n.replicas >= 4);
+  CHECK(*n.replicas <= 8);
+  REQUIRE(n.below);
+  CHECK_FALSE(n.below->good);
+  CHECK(n.at->good);
+}
+
+TEST_CASE("a question without targets or without a rate is refused by name") {
+  CHECK_THROWS_WITH(check_answerable(resolved(one_seat(4, 10)), "s"), Catch::Contains("s:/slo"));
+  scenario::Scenario loop = one_seat(4, 10);
+  loop.slo.ttft_ms = 100;
+  loop.workload.arrivals.reset();
+  loop.workload.requests.reset();
+  loop.workload.closed_loop = {4, 40};
+  CHECK_THROWS_WITH(check_answerable(resolved(loop), "s"), Catch::Contains("closed loop"));
+  scenario::Scenario batch = one_seat(4, 10);
+  batch.slo.ttft_ms = 100;
+  batch.workload.arrivals->process = workload::Process::AllAtOnce;
+  CHECK_THROWS_WITH(check_answerable(resolved(batch), "s"), Catch::Contains("all come at once"));
+}

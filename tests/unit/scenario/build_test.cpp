@@ -1,13 +1,12 @@
 #include "scenario/build.hpp"
-#include "scenario/run.hpp"
 
 #include "catch.hpp"
-
-#include <unistd.h>
+#include "scenario/run.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 using namespace servecast;
 
@@ -17,7 +16,8 @@ namespace {
 class File {
  public:
   explicit File(std::string_view text)
-      : path_((std::filesystem::temp_directory_path() / ("servecast-build-test-" + std::to_string(getpid()) + ".json")).string()) {
+      : path_((std::filesystem::temp_directory_path() / ("servecast-build-test-" + std::to_string(getpid()) + ".json"))
+                  .string()) {
     std::ofstream(path_, std::ios::binary) << text;
   }
   ~File() { std::filesystem::remove(path_); }
@@ -36,7 +36,8 @@ constexpr std::string_view fixed_cost = R"({
   "cluster": { "node": "hgx-h100", "nodes": 1 },
   "pools": [ { "name": "a", "replicas": 2, "stack": "vllm-0.19",
                "precision": { "weights": "fp8", "lm_head": "fp8" },
-               "engine": { "max_model_len": 4096, "max_num_batched_tokens": 2048, "max_num_seqs": 8, "async_scheduling": false } } ],
+               "engine": { "max_model_len": 4096, "max_num_batched_tokens": 2048, "max_num_seqs": 8,
+                           "async_scheduling": false } } ],
   "workload": { "arrivals": { "process": "constant", "rate_per_s": 4 },
                 "input_tokens": { "distribution": "fixed", "value": 100 },
                 "output_tokens": { "distribution": "fixed", "value": 11 }, "requests": 40 },
@@ -79,7 +80,8 @@ TEST_CASE("the resolved document resolves to itself") {
 
 TEST_CASE("problems of all sections come together") {
   const File file(fixed_cost);
-  const auto lines = problems_of({file.path(), {"/model=lama-3.1-8b", "/pools/0/stack=vllm", "/router=1", "/seed=-1"}, {}});
+  const auto lines =
+      problems_of({file.path(), {"/model=lama-3.1-8b", "/pools/0/stack=vllm", "/router=1", "/seed=-1"}, {}});
   CHECK(lines.size() == 4);
 }
 
@@ -123,7 +125,8 @@ TEST_CASE("a raised stop flag ends the run with a partial result") {
 
 TEST_CASE("a simulated-time limit counts what is unfinished") {
   const File file(fixed_cost);
-  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), {"/limits/max_simulated_s=1.001"}, {}}), {});
+  const scenario::RunOutcome out =
+      scenario::run(scenario::resolve({file.path(), {"/limits/max_simulated_s=1.001"}, {}}), {});
   // Arrivals 0.25 s apart, 12 ms each: at 1.001 s only the one of 1 s is on its way.
   CHECK(out.result.requests.arrived - out.result.requests.completed == out.result.requests.unfinished());
   CHECK(out.result.requests.unfinished() == 1);
@@ -133,15 +136,16 @@ TEST_CASE("a simulated-time limit counts what is unfinished") {
 TEST_CASE("every router serves every request") {
   const File file(fixed_cost);
   for (const std::string policy : {"round-robin", "random", "least-loaded", "power-of-two"}) {
-    const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), {"/router/policy=" + policy}, {}}), {});
+    const scenario::RunOutcome out =
+        scenario::run(scenario::resolve({file.path(), {"/router/policy=" + policy}, {}}), {});
     INFO(policy);
     CHECK(out.result.requests.completed == 40);
   }
 }
 
 TEST_CASE("built-in scenarios with lengths of their own resolve") {
-  for (const std::string name : {"quickstart", "closed-loop-chat", "offline-batch", "llama-405b", "long-context", "benchmark",
-                                 "azure-conversation", "mooncake-conversation"}) {
+  for (const std::string name : {"quickstart", "closed-loop-chat", "offline-batch", "llama-405b", "long-context",
+                                 "benchmark", "azure-conversation", "mooncake-conversation"}) {
     INFO(name);
     CHECK(problems_of({name, {}, {}}).empty());
     CHECK(scenario::fit_all(scenario::resolve({name, {}, {}})).problem.empty());

@@ -41,7 +41,8 @@ TEST_CASE("an unknown name is reported with the nearest known one") {
   core::Problems problems;
   CHECK_FALSE(scenario::load(scenario::Kind::Model, {"lama-3.1-70b", "", "s.json:/model"}, problems).has_value());
   REQUIRE(problems.lines().size() == 1);
-  CHECK(problems.lines()[0].find("s.json:/model: unknown model \"lama-3.1-70b\"; did you mean \"llama-3.1-70b\"?") == 0);
+  CHECK(problems.lines()[0].find("s.json:/model: unknown model \"lama-3.1-70b\"; did you mean \"llama-3.1-70b\"?") ==
+        0);
 }
 
 TEST_CASE("an inline document keeps its place") {

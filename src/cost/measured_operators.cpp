@@ -1,0 +1,181 @@
+// Which table answers for which operator.
+#include "cost/measured.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace servecast::cost {
+namespace {
+
+using kernels::DataType;
+using kernels::Kernels;
+using precision::Format;
+
+constexpr double skew = 1.2;           // measured: power law of expert load that serving shows
+constexpr double probe = 64;           // tokens, to ask whether a table knows an operator
+constexpr double nccl_from = 1 << 20;  // bytes from which an engine may leave its own all-reduce to NCCL
+constexpr double no_prefix = 0;
+
+template <typename Ask>
+const Kernels* first(const KernelTables::List& list, const Ask& ask) {
+  for (const Kernels* k : list)
+    if (ask(*k)) return k;
+  return nullptr;
+}
+
+std::optional<DataType> cache_type(Format f) {
+  if (f == Format::BFloat16 || f == Format::Float16) return DataType::Bf16;
+  if (f == Format::Fp8) return DataType::Fp8;
+  return std::nullopt;
+}
+
+MeasuredCurve gemm_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
+  const auto type = data_type(op.weights, in.precision.activations);
+  if (!type) return {};
+  const auto ask = [&](const Kernels& k, double m) { return k.gemm({m, op.n, op.k, *type}); };
+  const Kernels* found = first(t.gemm, [&](const Kernels& k) { return ask(k, probe).has_value(); });
+  if (found == nullptr) return {};
+  return MeasuredCurve(most, [&](double m) { return ask(*found, m); });
+}
+
+MeasuredCurve moe_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
+  const model::Architecture& a = in.architecture;
+  const auto type = data_type(op.weights, in.precision.activations);
+  if (!type || !a.moe) return {};
+  const auto ask = [&](const Kernels& k, double tokens) {
+    kernels::MoeShape s;
+    s.tokens = tokens;
+    s.hidden = a.hidden;
+    s.inter = a.moe->intermediate;
+    s.experts = op.experts;
+    s.top_k = op.top_k;
+    s.tp = in.tensor;
+    s.type = *type;
+    s.gated = a.gated_mlp;
+    return k.moe(s, kernels::expert_load(tokens, op.experts, op.top_k, 1, skew));
+  };
+  const Kernels* found = first(t.moe, [&](const Kernels& k) { return ask(k, probe).has_value(); });
+  if (found == nullptr) return {};
+  return MeasuredCurve(most, [&](double tokens) { return ask(*found, tokens); });
+}
+
+// The engine's own kernel in a CUDA graph; beyond its measured sizes NCCL, where that was measured.
+std::optional<KernelTime> reduce(const Kernels& k, double bytes, std::int32_t ranks) {
+  const auto own = k.all_reduce(bytes, ranks, true);
+  if (!own || !own->extrapolated || bytes < nccl_from) return own;
+  const auto nccl = k.nccl(kernels::Collective::AllReduce, bytes, ranks);
+  return nccl && !nccl->extrapolated ? nccl : own;
+}
+
+MeasuredCurve reduce_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
+  const Kernels* found =
+      first(t.all_reduce, [&](const Kernels& k) { return reduce(k, probe * op.unit_bytes, in.tensor).has_value(); });
+  if (found == nullptr) return {};
+  return MeasuredCurve(most, [&](double tokens) { return reduce(*found, tokens * op.unit_bytes, in.tensor); });
+}
+
+struct Heads {
+  double query = 0;
+  double kv = 0;
+  double dim = 0;
+  double window = 0;
+  DataType cache = DataType::Bf16;
+};
+
+std::optional<KernelTime> decode_time(const Kernels& k, const Heads& h, double layers, double batch, double context) {
+  kernels::DecodeShape s{batch, h.query, h.kv, h.dim, context, h.window, h.cache, false};
+  auto t = k.decode(s);
+  if (t) t->seconds *= layers;
+  return t;
+}
+
+std::optional<KernelTime> prefill_time(const Kernels& k, const Heads& h, double tokens) {
+  kernels::PrefillShape s{1, tokens, no_prefix, h.query, h.kv, h.dim, h.window, DataType::Bf16, h.cache};
+  if (auto t = k.prefill(s)) return t;
+  s.type = h.cache;
+  return k.prefill(s);
+}
+
+}  // namespace
+
+std::optional<DataType> data_type(Format weights, Format activations) {
+  const bool eight = activations == Format::Fp8 || activations == Format::Fp8Block || activations == Format::Mxfp8;
+  const bool wide = activations == Format::BFloat16 || activations == Format::Float16;
+  switch (weights) {
+    case Format::BFloat16:
+    case Format::Float16: return DataType::Bf16;
+    case Format::Fp8: return eight ? std::optional(DataType::Fp8) : std::nullopt;
+    case Format::Fp8Block: return eight ? std::optional(DataType::Fp8Block) : std::nullopt;
+    case Format::Nvfp4: return activations == Format::Nvfp4 ? std::optional(DataType::Nvfp4) : std::nullopt;
+    case Format::Mxfp4:
+      if (wide) return DataType::Mxfp4A16;
+      return eight ? std::optional(DataType::Mxfp4A8) : std::nullopt;
+    case Format::Int4Group128: return wide ? std::optional(DataType::Int4) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+MeasuredCurve measured_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
+  switch (op.kind) {
+    case Kind::Gemm: return gemm_curve(t, in, op, most);
+    case Kind::Experts: return moe_curve(t, in, op, most);
+    case Kind::AllReduce: return reduce_curve(t, in, op, most);
+    default: return {};
+  }
+}
+
+MeasuredAttention measured_attention(const KernelTables& t, const OperatorInput& in, int layer_class,
+                                     const MeasuredLimits& limits) {
+  const model::Attention& a = in.architecture.attention;
+  const double windowed = a.window > 0 ? a.windowed_layers : 0;
+  MeasuredAttention out;
+  out.layers = layer_class == 0 ? in.architecture.layers - windowed : windowed;
+  const auto cache = cache_type(in.precision.kv_cache);
+  const bool chunked = layer_class == 1 && a.window_is_chunk;
+  if (out.layers <= 0 || a.kind != model::AttentionKind::Gqa || !cache || chunked) return out;
+  const Heads h = {static_cast<double>(a.heads) / in.tensor, std::max(1.0, static_cast<double>(a.kv_heads) / in.tensor),
+                   static_cast<double>(a.head_dim), layer_class == 1 ? a.window : 0.0, *cache};
+  const std::int32_t context = layer_class == 1 ? std::min(a.window, limits.context) : limits.context;
+  const auto knows_decode = [&](const Kernels& k) { return decode_time(k, h, 1, 1, probe).has_value(); };
+  if (const Kernels* k = first(t.decode, knows_decode)) {
+    out.decode = MeasuredDecode(limits.decoders, context,
+                                [&](double d, double c) { return decode_time(*k, h, out.layers, d, c); });
+  }
+  const auto knows_prefill = [&](const Kernels& k) { return prefill_time(k, h, probe).has_value(); };
+  if (const Kernels* k = first(t.prefill, knows_prefill)) {
+    out.prefill = MeasuredPrefill(limits.context, out.layers, [&](double n) { return prefill_time(*k, h, n); });
+  }
+  return out;
+}
+
+bool measures_fp8(const KernelTables& t, const OperatorInput& in) {
+  const model::TensorFormats& w = in.precision.weights;
+  for (const Format f : {w.attention, w.mlp, w.experts}) {
+    const auto type = data_type(f, in.precision.activations);
+    if (type != DataType::Fp8 && type != DataType::Fp8Block) continue;
+    const double width = in.architecture.hidden;
+    if (first(t.gemm, [&](const Kernels& k) { return k.gemm({probe, width, width, *type}).has_value(); })) return true;
+  }
+  return false;
+}
+
+bool measures_experts(const KernelTables& t, const OperatorInput& in, const std::vector<Operator>& operators) {
+  return std::any_of(operators.begin(), operators.end(), [&](const Operator& op) {
+    return op.kind == Kind::Experts && !measured_curve(t, in, op, static_cast<std::int32_t>(probe)).empty();
+  });
+}
+
+void merge_experts(std::vector<Operator>& operators) {
+  const auto is = [](std::string_view name) { return [name](const Operator& o) { return o.name == name; }; };
+  const auto up = std::find_if(operators.begin(), operators.end(), is("experts gate and up"));
+  const auto down = std::find_if(operators.begin(), operators.end(), is("experts down"));
+  if (up == operators.end() || down == operators.end()) return;
+  up->name = "routed experts";
+  up->flops += down->flops;
+  up->weight_bytes += down->weight_bytes;
+  up->unit_bytes += down->unit_bytes;
+  for (const std::string_view name : {"experts down", "expert permutation", "expert activation", "expert combination"})
+    std::erase_if(operators, is(name));
+}
+
+}  // namespace servecast::cost

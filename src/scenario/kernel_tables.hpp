@@ -1,0 +1,30 @@
+// The kernel profiles a stack names, loaded and compiled for one GPU. A profile measured on another GPU of the same
+// architecture is transferred by specification, with a warning; profiles that do not exist are passed over.
+#pragma once
+
+#include "cost/measured.hpp"
+#include "scenario/stack.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace servecast::scenario {
+
+class LoadedKernels {
+ public:
+  // warnings: transfers by name, appended.
+  LoadedKernels(const KernelSources& sources, const hardware::Gpu& gpu, std::vector<std::string>& warnings);
+
+  const cost::KernelTables& tables() const { return tables_; }
+
+ private:
+  cost::KernelTables::List list(const std::vector<std::string>& stacks, const hardware::Gpu& gpu,
+                                std::vector<std::string>& warnings);
+
+  std::map<std::string, std::unique_ptr<cost::kernels::Kernels>> loaded_;  // by stack; null: not measured
+  cost::KernelTables tables_;
+};
+
+}  // namespace servecast::scenario
