@@ -101,8 +101,8 @@ Explanation explain(const StepModel& model, StepShape shape,
   add(e.rows, model.token_times(tokens), model.factor(mixed));
   const double launch = model.factor(mixed) * model.attention_launch_s(mixed);
   if (launch > 0) {
-    e.rows.push_back({"attention launches", model.attention_launches(mixed), launch, 0, Resource::Launch, 0, 0,
-                      datasheet, false});
+    e.rows.push_back(
+        {"attention launches", model.attention_launches(mixed), launch, 0, Resource::Launch, 0, 0, datasheet, false});
   }
   add_decode(e.rows, model, shape, mixed);
   add_prefill(e.rows, model, chunks);

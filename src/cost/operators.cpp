@@ -29,8 +29,8 @@ struct Shape {
 
   Operator gemm(std::string_view name, double count, double n, double k, Format weights) const {
     const MatrixMath m = math(weights);
-    return {name, Kind::Gemm, count, 2.0 * n * k, n * k * m.weight_bytes, k * m.activation_bytes + n * act, 0, 0, m,
-            n,    k,          weights};
+    return {name, Kind::Gemm, count, 2.0 * n * k, n * k * m.weight_bytes, k * m.activation_bytes + n * act, 0, 0,
+            m,    n,          k,     weights};
   }
   Operator small(std::string_view name, double count, double unit_bytes) const {
     return {name, Kind::Small, count, 0, 0, unit_bytes, 0, 0, {}, 0, 0, Format::BFloat16};

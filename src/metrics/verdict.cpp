@@ -22,11 +22,12 @@ Verdict overloaded(double offered, double served, std::string reason) {
   return {State::Overloaded, std::move(reason), offered / std::max(served, 1.0)};
 }
 
-// The growth of N is beyond chance and lasts over the whole window.
-bool keeps_growing(const QueueGrowth& g, const Waits& waits) {
+// The growth of N is beyond chance and lasts over the whole window. cut_short: requests were waiting when the run was
+// stopped, so that the last waits are only lower bounds and say nothing against it.
+bool keeps_growing(const QueueGrowth& g, const Waits& waits, bool cut_short) {
   if (!g.long_enough || g.growth <= growth_sigmas * g.noise) return false;
   if (std::min(g.first_half, g.growth - g.first_half) < half_share * g.growth) return false;
-  return waits.last_s > last_over_first * waits.first_s;
+  return cut_short || waits.last_s > last_over_first * waits.first_s;
 }
 
 bool backed_up(const QueueGrowth& g, const Waits& waits, double arrived) {
@@ -61,7 +62,7 @@ Verdict judge_open(const RequestLog& log, const NumberInSystem& n, const RunFact
   const QueueGrowth g = measure_growth(log, n);
   const double arrived = static_cast<double>(counts.arrived);
   const double gone = static_cast<double>(counts.completed + counts.rejected);
-  if (keeps_growing(g, waits)) {
+  if (keeps_growing(g, waits, facts.stopped_early && counts.unfinished() > 0)) {
     return overloaded(
         g.arrivals, g.departures,
         fmt::format("the queue grew for as long as requests arrived, by {:.0f}; {}", g.growth, left_over(counts)));

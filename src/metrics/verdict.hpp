@@ -41,8 +41,9 @@ struct RunFacts {
 // like a random walk of variance A + C (Poisson arrivals, departures no more regular), or more where traffic is bursty
 // (variance of N's increments, measured). So
 //   overloaded: G exceeds three such standard deviations, both halves of the window carry a share of it, and requests
-//               wait longer at the end than at the start; or the run was stopped although everything had time to finish
-//               after the last arrival, or with more requests unfinished than completed behind growing waits;
+//               wait longer at the end than at the start, or still wait when the run is stopped; or the run was stopped
+//               although everything had time to finish after the last arrival, or with more requests unfinished than
+//               completed behind growing waits;
 //   backlogged: not overloaded, but N climbed by more than two standard deviations (or a tenth of all requests) at some
 //               time and the slowest tenth of the arrivals waited five times the unloaded TTFT: a burst, later drained;
 //   stable:     otherwise. Closed loops and batches that arrive all at once limit themselves and are always stable.

@@ -42,6 +42,9 @@ cost::KernelTables::List LoadedKernels::list(const std::vector<std::string>& sta
           warnings.push_back(
               fmt::format("kernel times of {} are transferred from {} by specification: no {} was measured", stack,
                           profile->gpu, gpu.name));
+      } else {
+        warnings.push_back(fmt::format("no kernel profile of {} serves a {}: its operators keep their data-sheet times",
+                                       stack, gpu.name));
       }
     }
     if (at->second) out.push_back(at->second.get());

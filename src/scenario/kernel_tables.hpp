@@ -1,5 +1,6 @@
 // The kernel profiles a stack names, loaded and compiled for one GPU. A profile measured on another GPU of the same
-// architecture is transferred by specification, with a warning; profiles that do not exist are passed over.
+// architecture is transferred by specification, with a warning; a profile that does not exist is passed over, with a
+// warning too.
 #pragma once
 
 #include "cost/measured.hpp"
@@ -14,7 +15,7 @@ namespace servecast::scenario {
 
 class LoadedKernels {
  public:
-  // warnings: transfers by name, appended.
+  // warnings: transfers and missing profiles by name, appended.
   LoadedKernels(const KernelSources& sources, const hardware::Gpu& gpu, std::vector<std::string>& warnings);
 
   const cost::KernelTables& tables() const { return tables_; }

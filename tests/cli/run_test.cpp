@@ -99,6 +99,7 @@ TEST_CASE("a run that reaches its time limit counts what did not finish") {
   work.write("s.json", scenario_with("\"rate_per_s\": 10", "\"rate_per_s\": 200"));
   const Outcome outcome = work.servecast("run s.json --set /workload/requests=20000 --set /limits/max_simulated_s=60");
   CHECK(outcome.exit_code == 0);
+  CHECK(contains(outcome.out, "overloaded at load factor"));
   CHECK(contains(outcome.out, "unfinished"));
 }
 

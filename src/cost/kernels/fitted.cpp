@@ -51,6 +51,17 @@ void describe_physics(config::Fields& f, Fit& fit) {
              }});
 }
 
+// Surfaces must be those the family's coordinates mean. GEMMs may lack the one of unaligned rows.
+void check_surfaces(config::Fields& f, const Fit& fit) {
+  const auto expected = surface_axes(fit.key, {1}, true);
+  const bool optional = fit.key.family == Family::Gemm && fit.surfaces.size() == 1;
+  if (fit.surfaces.size() != expected.size() && !optional)
+    return f.problem("surfaces", fmt::format("{} surfaces; fits of this family and variant have {}", fit.surfaces.size(), expected.size()));
+  for (std::size_t i = 0; i < fit.surfaces.size(); ++i)
+    if (fit.surfaces[i].axes.size() != expected[i].size())
+      f.problem("surfaces", fmt::format("surface {} has {} axes; it needs {}", i, fit.surfaces[i].axes.size(), expected[i].size()));
+}
+
 }  // namespace
 
 void describe(config::Fields& f, Dropped& d) {
@@ -73,7 +84,9 @@ void describe(config::Fields& f, Fit& fit) {
   describe_measured(f, fit);
   describe_physics(f, fit);
   f.field("surfaces", fit.surfaces, "residual surfaces");
-  if (f.reading() && fit.physics.empty()) f.problem("physics", "no parameters; a fit has at least one set");
+  if (!f.reading()) return;
+  if (fit.physics.empty()) f.problem("physics", "no parameters; a fit has at least one set");
+  check_surfaces(f, fit);
 }
 
 FittedKernel::FittedKernel(const Fit& fit, const Machine& machine)

@@ -1,10 +1,10 @@
 // Step times from kernel tables: hand-made profiles with round parameters and no residual surfaces.
-#include "catch.hpp"
-#include "samples.hpp"
+#include "cost/measured.hpp"
 
+#include "catch.hpp"
 #include "cost/compiled.hpp"
 #include "cost/explain.hpp"
-#include "cost/measured.hpp"
+#include "samples.hpp"
 
 #include <fmt/core.h>
 
