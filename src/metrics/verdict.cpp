@@ -74,11 +74,14 @@ Verdict judge_open(const RequestLog& log, const NumberInSystem& n, const RunFact
                       fmt::format("the run reached its limit before the queue drained; {}", left_over(counts)));
   }
   if (backed_up(g, waits, arrived)) {
-    return {State::Backlogged,
+    const double load = load_factor(log, n, facts);
+    // Bursts too short to show steady growth: offered above the engines' own capacity is overload all the same.
+    const bool beyond_capacity = facts.capacity_requests_per_s && load > 1;
+    return {beyond_capacity ? State::Overloaded : State::Backlogged,
             fmt::format(
                 "requests arrived faster than they were served for a time and queued, up to {:.0f} more at once; {}",
                 g.climb, left_over(counts)),
-            load_factor(log, n, facts)};
+            load};
   }
   std::string reason = "requests were served as fast as they arrived";
   if (counts.unfinished() > 0) reason += fmt::format("; {} were still being served at the end", counts.unfinished());
