@@ -45,8 +45,8 @@ struct RunFacts {
 //               although everything had time to finish after the last arrival, or with more requests unfinished than
 //               completed behind growing waits;
 //   backlogged: not overloaded, but N climbed by more than two standard deviations (or a tenth of all requests) at some
-//               time and the slowest tenth of the arrivals waited five times the unloaded TTFT: a burst, later drained (overloaded if
-//               its mean rate exceeds the capacity that the caller knows);
+//               time and the slowest tenth of the arrivals waited five times the unloaded TTFT: a burst, later drained
+//               (overloaded if its mean rate exceeds the capacity that the caller knows);
 //   stable:     otherwise. Closed loops and batches that arrive all at once limit themselves and are always stable.
 //
 // Load factor. Overloaded: A / C, the traffic offered per unit of traffic served. Otherwise, for open traffic whose
