@@ -25,6 +25,7 @@ function(servecast_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # what is tested is optimised in its library
   foreach(layer IN LISTS ARG_LAYERS)
     target_link_libraries(${name} PRIVATE servecast_${layer})
   endforeach()
