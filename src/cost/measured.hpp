@@ -1,5 +1,5 @@
 // Times of kernels from fitted tables, sampled once into smooth curves and grids: what StepModel reads instead of a
-// roofline. Every list of tables is in order of preference; the first that knows a shape answers for all sizes of its
+// roofline. Every list of choices is in order of preference; the first that knows a shape answers for all sizes of its
 // operator, and where none does the curve is empty and the roofline stands. Seconds per launch, inside a CUDA graph.
 #pragma once
 
@@ -11,13 +11,24 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace servecast::cost {
 
-// Tables by operator: a stack may use another stack's table for one operator.
+// Tables that may time an operator of these types; of several tables the fastest at each size, as an engine that tunes
+// its kernels picks. Decode attention goes by the type of the cache, prefill too.
+struct TableChoice {
+  std::vector<const kernels::Kernels*> tables;
+  std::vector<kernels::DataType> types;  // empty: every type
+  std::string kernel;                    // of routed experts: part of a kernel's name; empty: the one with most rows
+
+  bool admits(kernels::DataType type) const;
+};
+
+// Choices by operator: a stack may use another stack's table for one operator.
 struct KernelTables {
-  using List = std::vector<const kernels::Kernels*>;
+  using List = std::vector<TableChoice>;
   List gemm;
   List decode;
   List prefill;

@@ -16,10 +16,22 @@ constexpr double probe = 64;           // tokens, to ask whether a table knows a
 constexpr double nccl_from = 1 << 20;  // bytes from which an engine may leave its own all-reduce to NCCL
 constexpr double no_prefix = 0;
 
+// The fastest answer among a choice's tables.
 template <typename Ask>
-const Kernels* first(const KernelTables::List& list, const Ask& ask) {
-  for (const Kernels* k : list)
-    if (ask(*k)) return k;
+std::optional<KernelTime> fastest(const TableChoice& c, const Ask& ask) {
+  std::optional<KernelTime> best;
+  for (const Kernels* k : c.tables) {
+    const std::optional<KernelTime> t = ask(*k, c);
+    if (t && (!best || t->seconds < best->seconds)) best = t;
+  }
+  return best;
+}
+
+// The first choice for a type that knows the shape.
+template <typename Ask>
+const TableChoice* first(const KernelTables::List& list, DataType type, const Ask& ask) {
+  for (const TableChoice& c : list)
+    if (c.admits(type) && fastest(c, ask)) return &c;
   return nullptr;
 }
 
@@ -32,31 +44,39 @@ std::optional<DataType> cache_type(Format f) {
 MeasuredCurve gemm_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
   const auto type = data_type(op.weights, in.precision.activations);
   if (!type) return {};
-  const auto ask = [&](const Kernels& k, double m) { return k.gemm({m, op.n, op.k, *type}); };
-  const Kernels* found = first(t.gemm, [&](const Kernels& k) { return ask(k, probe).has_value(); });
+  const auto at = [&](double m) {
+    return [&, m](const Kernels& k, const TableChoice&) { return k.gemm({m, op.n, op.k, *type}); };
+  };
+  const TableChoice* found = first(t.gemm, *type, at(probe));
   if (found == nullptr) return {};
-  return MeasuredCurve(most, [&](double m) { return ask(*found, m); });
+  return MeasuredCurve(most, [&](double m) { return fastest(*found, at(m)); });
 }
 
 MeasuredCurve moe_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
   const model::Architecture& a = in.architecture;
   const auto type = data_type(op.weights, in.precision.activations);
   if (!type || !a.moe) return {};
-  const auto ask = [&](const Kernels& k, double tokens) {
-    kernels::MoeShape s;
-    s.tokens = tokens;
-    s.hidden = a.hidden;
-    s.inter = a.moe->intermediate;
-    s.experts = op.experts;
-    s.top_k = op.top_k;
-    s.tp = in.tensor;
-    s.type = *type;
-    s.gated = a.gated_mlp;
-    return k.moe(s, kernels::expert_load(tokens, op.experts, op.top_k, 1, skew));
+  kernels::MoeShape s;
+  s.hidden = a.hidden;
+  s.inter = a.moe->intermediate;
+  s.experts = op.experts;
+  s.top_k = op.top_k;
+  s.type = *type;
+  s.gated = a.gated_mlp;
+  // Kernels with 128-wide scale blocks cannot split an expert inside a block: engines spread whole experts then.
+  const bool whole = *type == DataType::Fp8Block && a.moe->intermediate % (128 * in.tensor) != 0;
+  (whole ? s.ep : s.tp) = in.tensor;
+  const auto at = [&](double tokens) {
+    return [&, tokens, load = kernels::expert_load(tokens, op.experts, op.top_k, s.ep, skew)](const Kernels& k,
+                                                                                   const TableChoice& c) {
+      s.tokens = tokens;
+      s.kernel = c.kernel;
+      return k.moe(s, load);
+    };
   };
-  const Kernels* found = first(t.moe, [&](const Kernels& k) { return ask(k, probe).has_value(); });
+  const TableChoice* found = first(t.moe, *type, at(probe));
   if (found == nullptr) return {};
-  return MeasuredCurve(most, [&](double tokens) { return ask(*found, tokens); });
+  return MeasuredCurve(most, [&](double tokens) { return fastest(*found, at(tokens)); });
 }
 
 // The engine's own kernel in a CUDA graph; beyond its measured sizes NCCL, where that was measured.
@@ -68,10 +88,12 @@ std::optional<KernelTime> reduce(const Kernels& k, double bytes, std::int32_t ra
 }
 
 MeasuredCurve reduce_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
-  const Kernels* found =
-      first(t.all_reduce, [&](const Kernels& k) { return reduce(k, probe * op.unit_bytes, in.tensor).has_value(); });
+  const auto at = [&](double tokens) {
+    return [&, tokens](const Kernels& k, const TableChoice&) { return reduce(k, tokens * op.unit_bytes, in.tensor); };
+  };
+  const TableChoice* found = first(t.all_reduce, DataType::Bf16, at(probe));
   if (found == nullptr) return {};
-  return MeasuredCurve(most, [&](double tokens) { return reduce(*found, tokens * op.unit_bytes, in.tensor); });
+  return MeasuredCurve(most, [&](double tokens) { return fastest(*found, at(tokens)); });
 }
 
 struct Heads {
@@ -96,7 +118,30 @@ std::optional<KernelTime> prefill_time(const Kernels& k, const Heads& h, double 
   return k.prefill(s);
 }
 
+MeasuredDecode decode_table(const KernelTables& t, const Heads& h, double layers, std::int32_t decoders,
+                            std::int32_t context) {
+  const auto at = [&](double d, double c) {
+    return [&h, layers, d, c](const Kernels& k, const TableChoice&) { return decode_time(k, h, layers, d, c); };
+  };
+  const TableChoice* found = first(t.decode, h.cache, at(1, probe));
+  if (found == nullptr) return {};
+  return MeasuredDecode(decoders, context, [&](double d, double c) { return fastest(*found, at(d, c)); });
+}
+
+MeasuredPrefill prefill_table(const KernelTables& t, const Heads& h, double layers, std::int32_t context) {
+  const auto at = [&](double n) {
+    return [&h, n](const Kernels& k, const TableChoice&) { return prefill_time(k, h, n); };
+  };
+  const TableChoice* found = first(t.prefill, h.cache, at(probe));
+  if (found == nullptr) return {};
+  return MeasuredPrefill(context, layers, [&](double n) { return fastest(*found, at(n)); });
+}
+
 }  // namespace
+
+bool TableChoice::admits(DataType type) const {
+  return types.empty() || std::find(types.begin(), types.end(), type) != types.end();
+}
 
 std::optional<DataType> data_type(Format weights, Format activations) {
   const bool eight = activations == Format::Fp8 || activations == Format::Fp8Block || activations == Format::Mxfp8;
@@ -136,15 +181,8 @@ MeasuredAttention measured_attention(const KernelTables& t, const OperatorInput&
   const Heads h = {static_cast<double>(a.heads) / in.tensor, std::max(1.0, static_cast<double>(a.kv_heads) / in.tensor),
                    static_cast<double>(a.head_dim), layer_class == 1 ? a.window : 0.0, *cache};
   const std::int32_t context = layer_class == 1 ? std::min(a.window, limits.context) : limits.context;
-  const auto knows_decode = [&](const Kernels& k) { return decode_time(k, h, 1, 1, probe).has_value(); };
-  if (const Kernels* k = first(t.decode, knows_decode)) {
-    out.decode = MeasuredDecode(limits.decoders, context,
-                                [&](double d, double c) { return decode_time(*k, h, out.layers, d, c); });
-  }
-  const auto knows_prefill = [&](const Kernels& k) { return prefill_time(k, h, probe).has_value(); };
-  if (const Kernels* k = first(t.prefill, knows_prefill)) {
-    out.prefill = MeasuredPrefill(limits.context, out.layers, [&](double n) { return prefill_time(*k, h, n); });
-  }
+  out.decode = decode_table(t, h, out.layers, limits.decoders, context);
+  out.prefill = prefill_table(t, h, out.layers, limits.context);
   return out;
 }
 
@@ -154,7 +192,8 @@ bool measures_fp8(const KernelTables& t, const OperatorInput& in) {
     const auto type = data_type(f, in.precision.activations);
     if (type != DataType::Fp8 && type != DataType::Fp8Block) continue;
     const double width = in.architecture.hidden;
-    if (first(t.gemm, [&](const Kernels& k) { return k.gemm({probe, width, width, *type}).has_value(); })) return true;
+    const auto ask = [&](const Kernels& k, const TableChoice&) { return k.gemm({probe, width, width, *type}); };
+    if (first(t.gemm, *type, ask) != nullptr) return true;
   }
   return false;
 }

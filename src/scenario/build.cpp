@@ -52,7 +52,8 @@ void read_hardware(Resolved& r, core::Problems& problems) {
   read_reference(Kind::Fabric, fabric, r.fabric, problems);
 }
 
-Format default_activations(const model::TensorFormats& formats) {
+// MXFP4 experts: engines quantise activations to MXFP8 where tensor cores multiply the two (Blackwell), else none.
+Format default_activations(const model::TensorFormats& formats, const hardware::Gpu& gpu) {
   const Format widest_user = formats.mlp == Format::BFloat16 ? formats.experts : formats.mlp;
   switch (widest_user) {
     case Format::Nvfp4:
@@ -60,11 +61,12 @@ Format default_activations(const model::TensorFormats& formats) {
     case Format::Fp8Block:
     case Format::Mxfp8:
     case Format::Int8: return widest_user;
+    case Format::Mxfp4: return gpu.dense.fp4 > 0 ? Format::Mxfp8 : Format::BFloat16;
     default: return Format::BFloat16;  // weight-only formats compute in 16 bits
   }
 }
 
-void resolve_precision(const model::Architecture& m, Precision& p, PoolSetup& setup) {
+void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, Precision& p, PoolSetup& setup) {
   setup.formats = p.weights ? model::quantised(m.formats, *p.weights) : m.formats;
   p.weights.reset();  // now stated class by class
   const auto settle = [](std::optional<Format>& given, Format& value) {
@@ -77,7 +79,7 @@ void resolve_precision(const model::Architecture& m, Precision& p, PoolSetup& se
   settle(p.router, setup.formats.router);
   settle(p.lm_head, setup.formats.lm_head);
   settle(p.embedding, setup.formats.embedding);
-  setup.activations = default_activations(setup.formats);
+  setup.activations = default_activations(setup.formats, gpu);
   settle(p.activations, setup.activations);
   settle(p.kv_cache, setup.kv_cache);
 }
@@ -110,7 +112,7 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   Pool& pool = r.scenario.pools[i];
   PoolSetup& setup = r.pools[i];
-  resolve_precision(r.model, pool.precision, setup);
+  resolve_precision(r.model, r.gpu, pool.precision, setup);
   setup.user = pool.engine;
   const std::size_t before = problems.lines().size();
   cost::check_supported(pool.parallel, problems, setup.place + "/parallel");

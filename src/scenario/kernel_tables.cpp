@@ -4,18 +4,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace servecast::scenario {
 namespace {
 
-// The GPU's own profile, else the first of its architecture.
+// Architectures whose kernels have the shape of another's, which nobody measured: younger generations of one maker.
+std::string_view stands_for(std::string_view architecture) {
+  if (architecture == "blackwell_ultra") return "blackwell";
+  if (architecture == "ampere" || architecture == "ada") return "hopper";
+  return architecture;
+}
+
+// The GPU's own profile, else the first of its architecture or of the one that stands for it.
 std::optional<cost::kernels::KernelProfile> nearest_profile(const std::string& stack, const hardware::Gpu& gpu) {
   if (auto own = kernel_profile(stack, gpu.name)) return own;
   for (const KernelProfileName& name : kernel_profiles()) {
     if (name.stack != stack) continue;
     auto other = kernel_profile(stack, name.gpu);
-    if (other && other->architecture == gpu.architecture) return other;
+    if (other && other->architecture == stands_for(gpu.architecture)) return other;
   }
   return std::nullopt;
 }
@@ -30,26 +40,36 @@ LoadedKernels::LoadedKernels(const KernelSources& s, const hardware::Gpu& gpu, s
   tables_.all_reduce = list(s.all_reduce, gpu, warnings);
 }
 
-cost::KernelTables::List LoadedKernels::list(const std::vector<std::string>& stacks, const hardware::Gpu& gpu,
+cost::KernelTables::List LoadedKernels::list(const std::vector<KernelChoice>& choices, const hardware::Gpu& gpu,
                                              std::vector<std::string>& warnings) {
   cost::KernelTables::List out;
-  for (const std::string& stack : stacks) {
-    const auto [at, added] = loaded_.try_emplace(stack);
-    if (added) {
-      if (const auto profile = nearest_profile(stack, gpu)) {
-        at->second = std::make_unique<cost::kernels::Kernels>(*profile, gpu);
-        if (at->second->transferred())
-          warnings.push_back(
-              fmt::format("kernel times of {} are transferred from {} by specification: no {} was measured", stack,
-                          profile->gpu, gpu.name));
-      } else {
-        warnings.push_back(fmt::format("no kernel profile of {} serves a {}: its operators keep their data-sheet times",
-                                       stack, gpu.name));
-      }
-    }
-    if (at->second) out.push_back(at->second.get());
+  for (const KernelChoice& choice : choices) {
+    const auto& only = choice.architectures;
+    if (!only.empty() && std::find(only.begin(), only.end(), gpu.architecture) == only.end()) continue;
+    cost::TableChoice tables{{}, choice.types, choice.kernel};
+    for (const std::string& stack : choice.stacks)
+      if (const cost::kernels::Kernels* k = load(stack, gpu, warnings)) tables.tables.push_back(k);
+    if (!tables.tables.empty()) out.push_back(std::move(tables));
   }
   return out;
+}
+
+const cost::kernels::Kernels* LoadedKernels::load(const std::string& stack, const hardware::Gpu& gpu,
+                                                  std::vector<std::string>& warnings) {
+  const auto [at, added] = loaded_.try_emplace(stack);
+  if (!added) return at->second.get();
+  const auto profile = nearest_profile(stack, gpu);
+  if (!profile) {
+    warnings.push_back(fmt::format("no kernel profile of {} serves a {}: its operators keep their data-sheet times",
+                                   stack, gpu.name));
+    return nullptr;
+  }
+  at->second = std::make_unique<cost::kernels::Kernels>(*profile, gpu);
+  if (at->second->transferred()) {
+    warnings.push_back(fmt::format("kernel times of {} are transferred from {} by specification: no {} was measured",
+                                   stack, profile->gpu, gpu.name));
+  }
+  return at->second.get();
 }
 
 }  // namespace servecast::scenario

@@ -21,8 +21,10 @@ class LoadedKernels {
   const cost::KernelTables& tables() const { return tables_; }
 
  private:
-  cost::KernelTables::List list(const std::vector<std::string>& stacks, const hardware::Gpu& gpu,
+  cost::KernelTables::List list(const std::vector<KernelChoice>& choices, const hardware::Gpu& gpu,
                                 std::vector<std::string>& warnings);
+  const cost::kernels::Kernels* load(const std::string& stack, const hardware::Gpu& gpu,
+                                     std::vector<std::string>& warnings);
 
   std::map<std::string, std::unique_ptr<cost::kernels::Kernels>> loaded_;  // by stack; null: not measured
   cost::KernelTables tables_;

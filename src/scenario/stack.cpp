@@ -70,6 +70,13 @@ void describe(config::Fields& f, GpuClass& c) {
   f.required("source", c.source, "document, measurement or reasoning");
 }
 
+void describe(config::Fields& f, KernelChoice& k) {
+  f.required("stacks", k.stacks, "folders of kernel profiles; of several the fastest at each size");
+  f.field("types", k.types, "formats it is for: of weights with their activations, of the cache for attention");
+  f.field("architectures", k.architectures, "architectures of GPUs it is for");
+  f.field("kernel", k.kernel, "routed experts: part of the kernel's name; absent: the one measured most");
+}
+
 void describe(config::Fields& f, KernelSources& k) {
   f.field("gemm", k.gemm, "profiles of matrix multiplications, best first");
   f.field("decode", k.decode, "profiles of decode attention");

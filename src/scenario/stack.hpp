@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "cost/host.hpp"
+#include "cost/kernels/family.hpp"
 #include "engine/config.hpp"
 #include "engine/settings.hpp"
 #include "hardware/gpu.hpp"
@@ -42,15 +43,22 @@ struct GpuClass {
   std::string source;
 };
 
-// Which kernel profiles time which operator, by the folder of a stack, in order of preference: a stack may run kernels
-// that another stack's tables describe better. An operator without a list, or that no listed profile knows, keeps its
-// roofline.
+// Kernel profiles that time one operator, by the folder of a stack: the fastest of several at each size.
+struct KernelChoice {
+  std::vector<std::string> stacks;
+  std::vector<cost::kernels::DataType> types;  // that it is for; empty: all
+  std::vector<std::string> architectures;      // GPUs that it is for; empty: all
+  std::string kernel;                          // of routed experts: part of the kernel's name
+};
+
+// Which kernel profiles time which operator, in order of preference: a stack may run kernels that another stack's
+// tables describe better. An operator without choices, or that no choice knows, keeps its roofline.
 struct KernelSources {
-  std::vector<std::string> gemm;
-  std::vector<std::string> decode;
-  std::vector<std::string> prefill;
-  std::vector<std::string> moe;
-  std::vector<std::string> all_reduce;
+  std::vector<KernelChoice> gemm;
+  std::vector<KernelChoice> decode;
+  std::vector<KernelChoice> prefill;
+  std::vector<KernelChoice> moe;
+  std::vector<KernelChoice> all_reduce;
 };
 
 struct Stack {
@@ -71,6 +79,7 @@ struct Stack {
 };
 
 void describe(config::Fields& f, GpuClass& c);
+void describe(config::Fields& f, KernelChoice& k);
 void describe(config::Fields& f, KernelSources& k);
 void describe(config::Fields& f, Stack& s);
 

@@ -33,6 +33,20 @@ Limit limit_of(const Physics& p) {
   return p.compute_us > p.memory_us ? Limit::Compute : Limit::Memory;
 }
 
+// Whether the tensor cores multiply in this type; elsewhere its weights are widened, by kernels that nobody measured.
+bool executes(const Machine& m, DataType type) {
+  switch (type) {
+    case DataType::Nvfp4: return m.fp4 > 0;
+    case DataType::Fp8:
+    case DataType::Fp8Block:
+    case DataType::Mxfp4A8: return m.fp8 > 0;
+    default: return true;
+  }
+}
+
+// Variants of one architecture ("blackwell", "blackwell_ultra") share their kernels.
+bool related(std::string_view a, std::string_view b) { return a.substr(0, a.find('_')) == b.substr(0, b.find('_')); }
+
 std::string_view ratio_class(double heads, double kv_heads) {
   const double ratio = heads / kv_heads;
   return ratio <= 1 ? "mha" : ratio <= widest_ratio ? "gqa" : "wide";
@@ -54,6 +68,7 @@ Kernels::Kernels(const KernelProfile& profile, const hardware::Gpu& gpu)
     : stack_(profile.stack), transferred_(profile.gpu != gpu.name) {
   const Machine m = machine(gpu);
   for (const Fit& fit : profile.fits) {
+    if (!executes(m, fit.key.type)) continue;
     by_family_[static_cast<std::size_t>(fit.key.family)].push_back(static_cast<std::uint16_t>(kernels_.size()));
     kernels_.emplace_back(fit, m);
   }
@@ -63,7 +78,7 @@ Kernels::Kernels(const KernelProfile& profile, const hardware::Gpu& gpu)
     if (set == curve_sets_.end()) set = curve_sets_.emplace(set, c.op, c.mode);
     set->add(c);
   }
-  same_architecture_ = profile.architecture == gpu.architecture;
+  same_architecture_ = related(profile.architecture, gpu.architecture);
 }
 
 bool Kernels::has(Family family) const { return !by_family_[static_cast<std::size_t>(family)].empty(); }
@@ -150,7 +165,7 @@ std::optional<KernelTime> Kernels::moe(const MoeShape& s, const ExpertLoad& load
     const Key& k = one.key();
     const bool skewed = k.variant.starts_with("skewed");
     if (k.type != s.type || skewed == s.balanced || k.variant.ends_with("-nongated") == s.gated) continue;
-    if (!s.kernel.empty() && k.kernel != s.kernel) continue;
+    if (!s.kernel.empty() && k.kernel.find(s.kernel) == std::string::npos) continue;
     if (best == nullptr || one.rows() > best->rows()) best = &one;
   }
   if (best == nullptr) return std::nullopt;

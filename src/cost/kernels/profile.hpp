@@ -96,7 +96,7 @@ struct MoeShape {
   DataType type = DataType::Bf16;
   bool gated = true;       // three matrices per expert, else two
   bool balanced = false;   // uniform routing; serving is skewed
-  std::string_view kernel;  // empty: the one with most rows among those of the type
+  std::string_view kernel;  // part of its name; empty: any. Of several, the one with most rows
 };
 
 enum class Collective : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
@@ -111,7 +111,8 @@ struct ExpertExchange {
 
 class Kernels {
  public:
-  // Times on `gpu`; if it is not the profile's own GPU they are transferred by specification and labelled Derived.
+  // Times on `gpu`; if it is not the profile's own GPU they are transferred by specification and labelled Derived, and
+  // types that its tensor cores do not multiply are unknown.
   Kernels(const KernelProfile& profile, const hardware::Gpu& gpu);
 
   // Nothing: the profile has no such family, or not in this format. A missing head size, head ratio class or window

@@ -62,7 +62,10 @@ kernels::KernelProfile profile(const char* gpu = "h100") {
   return p;
 }
 
-KernelTables tables(const kernels::Kernels& k) { return {{&k}, {&k}, {&k}, {&k}, {&k}}; }
+KernelTables tables(const kernels::Kernels& k) {
+  const KernelTables::List list = {{{&k}, {}, ""}};
+  return {list, list, list, list, list};
+}
 
 StepModel model_with(const model::Architecture& a, const hardware::Gpu& g, const KernelTables& t,
                      std::int32_t tensor = 1) {
@@ -173,7 +176,7 @@ TEST_CASE("tables of one operator are asked in order") {
   const kernels::Kernels first(slow, g);
   const kernels::Kernels second(profile(), g);
   KernelTables t;
-  t.gemm = {&first, &second};
+  t.gemm = {{{&first}, {}, ""}, {{&second}, {}, ""}};
   const Explanation e = explain(model_with(a, g, t), decoders(64, 1000), {});
   CHECK(row(e, "mlp down").origin == "measured");
   CHECK(row(e, "decode attention").origin == "datasheet");
