@@ -179,7 +179,7 @@ void add_validate_verb(CLI::App& app, Parsed& p) {
       ->add_option("--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  validate_app->add_flag("--study-clients", v.study_clients, "apply the client settings that some series imply");
+  validate_app->add_flag("--plain-clients", v.plain_clients, "leave out client settings that only some series imply");
   validate_app->add_option("--threads", v.threads, "threads to use; results do not depend on it")
       ->check(CLI::Range(0, 4096));
   validate_app->add_flag("--json", v.json, "machine-readable output");

@@ -60,7 +60,7 @@ struct ValidateOptions {
   std::string file;
   std::vector<std::string> limits;  // "METRIC=PERCENT"
   int rows = 10;                    // furthest off
-  bool study_clients = false;
+  bool plain_clients = false;
   int threads = 0;
   bool json = false;
   bool markdown = false;

@@ -15,7 +15,7 @@ int validate(const ValidateOptions& options) {
   Progress progress;
   fidelity::ValidateOptions how;
   how.threads = options.threads;
-  how.study_clients = options.study_clients;
+  how.series_clients = !options.plain_clients;
   how.stop = &interrupted();
   how.progress = [&progress](std::size_t done, std::size_t total) { progress.show(done, total, 0); };
   const fidelity::Validation v = fidelity::validate_file(options.file, how);

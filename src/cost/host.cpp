@@ -18,6 +18,7 @@ void describe(config::Fields& f, HostConstants& h) {
   f.field("small_kernel_us", h.small_kernel_us, us, "each small kernel of a layer: norms, rope, KV write, activation");
   f.field("quantise_kernels_fp4", h.quantise_kernels_fp4, config::closed(0, 8), "unfused FP4 quantisations per layer");
   f.field("quantise_kernels_fp8", h.quantise_kernels_fp8, config::closed(0, 8), "unfused FP8 quantisations per layer");
+  f.field("fused_all_reduce_norm", h.fused_all_reduce_norm, "the all-reduce adds the residual and normalises too");
   f.field("frontend_ms", h.frontend_ms, ms, "tokenising and HTTP, added to the time to first token");
 }
 

@@ -27,6 +27,7 @@ struct HostConstants {
   double small_kernel_us = 3.0;         // measured (fit): each small kernel; the model counts 5-6 per layer
   double quantise_kernels_fp4 = 2;      // measured (fit): unfused activation quantisations per layer
   double quantise_kernels_fp8 = 0;      // fused
+  bool fused_all_reduce_norm = false;   // specified: the all-reduce kernel also adds the residual and normalises
   double frontend_ms = 12.5;            // measured (fit): added to the time to first token, not to any step
 };
 

@@ -180,13 +180,25 @@ void scale(OperatorTime& t, double count) {
 
 }  // namespace
 
+namespace {
+
+// A fused all-reduce takes the norm that follows it along; only the first norm of all follows none.
+double norms(const OperatorInput& in) {
+  const double layers = in.architecture.layers;
+  const double all = layers * std::max(1, in.architecture.norms_per_layer);
+  if (!in.host.fused_all_reduce_norm || in.tensor == 1) return all;
+  return std::max(1.0, all - 2.0 * layers + 1.0);
+}
+
+}  // namespace
+
 std::vector<Operator> token_operators(const OperatorInput& in) {
   const Shape s(in);
   std::vector<Operator> ops;
   const double element = precision::bytes_per_element(in.precision.weights.embedding);
   ops.push_back(s.small("embedding", 1, s.hidden * (element + act)));
   // Residual addition fused: reads two streams, writes two. Norms of q and k are counted with their projections.
-  ops.push_back(s.small("norm", s.layers * std::max(1, in.architecture.norms_per_layer), 4.0 * s.hidden * act));
+  ops.push_back(s.small("norm", norms(in), 4.0 * s.hidden * act));
   if (in.architecture.attention.kind == model::AttentionKind::Gqa)
     add_gqa(ops, s);
   else

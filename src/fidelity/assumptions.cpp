@@ -137,7 +137,6 @@ RowOptions client_settings(const Deployment& d, const Load& load, std::int32_t t
   const std::string model = lower_case(d.model_text);
   if (model == "meta-llama/llama-3.1-70b" && load.isl == 1024 && load.osl == 1024 && tensor <= 4)
     o.stream_interval = 20;
-  if (model == "meta-llama/llama-3.1-8b-instruct" && d.engine.version == "1.0.0rc3") o.extra_clients = 1;
   return o;
 }
 

@@ -26,7 +26,7 @@ Kind kind_of(const CsvTable& table, const std::string& place);
 
 struct RowContext {
   std::span<const scenario::Stack> stacks;
-  bool study_clients = false;  // apply client_settings()
+  bool series_clients = true;  // apply client_settings()
 };
 
 Case serving_case(const CsvRow& row, const RowContext& context);

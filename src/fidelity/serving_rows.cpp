@@ -35,7 +35,7 @@ void set_workload(const Load& load, const RowOptions& options, scenario::Scenari
 
 RowOptions options_of(const CsvRow& row, const RowContext& context, const Placed& placed, const Load& load) {
   RowOptions o;
-  if (context.study_clients) o = client_settings(placed.deployment, load, placed.sizes.tensor);
+  if (context.series_clients) o = client_settings(placed.deployment, load, placed.sizes.tensor);
   if (const auto interval = number_in(row, "stream_interval")) o.stream_interval = static_cast<std::int32_t>(*interval);
   if (const auto extra = number_in(row, "extra_clients")) o.extra_clients = static_cast<std::int32_t>(*extra);
   return o;

@@ -107,7 +107,7 @@ Validation validate(const CsvTable& table, const std::string& place, const Valid
   v.kind = kind_of(table, place);
   if (table.rows.empty()) throw core::InputError(place, "the file has no rows");
   const std::vector<scenario::Stack> stacks = scenario::built_in_stacks();
-  v.cases = cases_of(table, v.kind, {stacks, options.study_clients});
+  v.cases = cases_of(table, v.kind, {stacks, options.series_clients});
   std::vector<Case*> work;
   for (Case& c : v.cases)
     if (c.fate == Fate::Predicted) work.push_back(&c);

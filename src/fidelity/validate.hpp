@@ -17,7 +17,7 @@ namespace servecast::fidelity {
 
 struct ValidateOptions {
   int threads = 0;             // 0: as many as the machine has
-  bool study_clients = false;  // client settings that only some series mean
+  bool series_clients = true;  // client settings that some series imply
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::size_t done, std::size_t total)> progress;  // called from one thread at a time
 };
