@@ -4,10 +4,12 @@
 #include "core/units.hpp"
 #include "metrics/conservation.hpp"
 #include "metrics/number_in_system.hpp"
+#include "scenario/origin_shares.hpp"
 #include "scenario/saturation.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace servecast::scenario {
@@ -16,6 +18,7 @@ namespace {
 
 // Half-widths of several per cent of the mean are usual in short runs; beyond this the figure is an indication only.
 constexpr double loose_interval = 0.1;
+constexpr double most_extrapolated = 0.1;  // share of step time beyond which results carry a warning
 
 metrics::Traffic traffic_of(const workload::WorkloadConfig& w) {
   if (w.closed_loop) return metrics::Traffic::Closed;
@@ -113,12 +116,26 @@ void add_warnings(metrics::Result& out, const Finished& f) {
   if (f.source.sessions_cut > 0)
     out.warnings.push_back(
         fmt::format("{} sessions ended early: their next turn exceeds max_model_len", count(f.source.sessions_cut)));
+  if (out.origin && out.origin->extrapolated > most_extrapolated)
+    out.warnings.push_back(fmt::format("{} of the step time reaches beyond what kernels were measured for; explain shows "
+                                       "which operators",
+                                       core::percent_text(out.origin->extrapolated)));
   if (f.resolved.scenario.cost.fixed)
     out.warnings.push_back("step times are the scenario's fixed ones, not a forecast");
   if (out.confidence && out.confidence->ttft_ms && out.latency &&
       *out.confidence->ttft_ms > loose_interval * out.latency->ttft_ms.mean)
     out.warnings.push_back(fmt::format("mean TTFT is known to +-{} only; simulate more requests",
                                        core::percent_text(*out.confidence->ttft_ms / out.latency->ttft_ms.mean)));
+}
+
+// The run's own mean lengths: prompts less what their cache held, sequences half way through their output.
+std::optional<metrics::OriginShares> origin_of(const Finished& f, const engine::Totals& totals) {
+  const metrics::RequestCounts& n = f.log.counts();
+  if (f.model == nullptr || totals.steps == 0 || n.arrived == 0 || n.completed == 0) return std::nullopt;
+  const double prompt = static_cast<double>(n.prompt_tokens) / static_cast<double>(n.arrived);
+  const double output = static_cast<double>(n.output_tokens) / static_cast<double>(n.completed);
+  const double computed = std::min(prompt, static_cast<double>(totals.prefill_tokens) / static_cast<double>(n.completed));
+  return origin_shares(*f.model, totals, {computed, prompt + output / 2});
 }
 
 void check_laws(const Finished& f, const metrics::NumberInSystem& n, const engine::Totals& totals) {
@@ -165,6 +182,7 @@ metrics::Result collect(const Finished& f) {
   if (f.resolved.gpu.tdp_w > 0 && !f.resolved.scenario.cost.fixed)
     out.energy = metrics::measure_energy(energy_facts(f, *out.time, duration));
   fill_pool(out, f, totals, duration);
+  out.origin = origin_of(f, totals);
   out.fingerprint = f.log.fingerprint().text();
   add_warnings(out, f);
   return out;

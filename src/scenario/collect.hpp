@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cluster/cluster.hpp"
+#include "cost/roofline.hpp"
 #include "engine/config.hpp"
 #include "metrics/request_log.hpp"
 #include "metrics/result.hpp"
@@ -17,6 +18,7 @@ struct Finished {
   const cluster::Cluster& cluster;
   const engine::Config& config;
   const cost::StepCost& cost;
+  const cost::StepModel* model;  // null: step times are fixed
   const workload::SourceReport& source;
   core::Time end;  // last simulated instant that counts
   core::Duration client_overhead;

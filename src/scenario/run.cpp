@@ -143,7 +143,7 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
                                       setup.times->warnings.end());
   out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost,
-                        setup.source_report, end, out.client_overhead, unfinished, arrivals_ended, out.interrupted});
+                        setup.times->model.get(), setup.source_report, end, out.client_overhead, unfinished, arrivals_ended, out.interrupted});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
   out.log = std::move(setup.log);
   return out;

@@ -14,6 +14,8 @@
 namespace servecast::scenario {
 
 struct StepTimes {
+  std::unique_ptr<const Resolved> basis;   // what model refers to
+  std::unique_ptr<cost::StepModel> model;  // that cost was compiled from; null where the scenario fixes step times
   std::unique_ptr<cost::StepCost> cost;
   core::Duration client_overhead;     // frontend time before the first token reaches the client
   std::vector<std::string> warnings;  // approximations by name

@@ -183,6 +183,43 @@ TEST_CASE("tables of one operator are asked in order") {
   CHECK(has_row(e, "attention launches"));
 }
 
+TEST_CASE("of several tables in one choice the fastest times each size") {
+  const auto a = samples::llama_70b();
+  const auto g = samples::h100();
+  kernels::KernelProfile slow = profile();
+  for (kernels::Fit& fit : slow.fits)
+    if (fit.key.family == kernels::Family::Gemm) fit.physics[0].values[0] *= 50;  // launch time
+  const kernels::Kernels first(slow, g);
+  const kernels::Kernels second(profile(), g);
+  KernelTables both;
+  both.gemm = {{{&first, &second}, {}, ""}};
+  KernelTables one;
+  one.gemm = {{{&second}, {}, ""}};
+  const Explanation e = explain(model_with(a, g, both), decoders(64, 1000), {});
+  CHECK(row(e, "mlp down").seconds == row(explain(model_with(a, g, one), decoders(64, 1000), {}), "mlp down").seconds);
+}
+
+TEST_CASE("a choice for other types is passed over") {
+  const auto a = samples::llama_70b();
+  const auto g = samples::h100();
+  const kernels::Kernels k(profile(), g);
+  KernelTables t;
+  t.gemm = {{{&k}, {kernels::DataType::Nvfp4}, ""}};
+  CHECK(row(explain(model_with(a, g, t), decoders(64, 1000), {}), "mlp down").origin == "datasheet");
+  t.gemm.push_back({{&k}, {kernels::DataType::Fp8, kernels::DataType::Bf16}, ""});
+  CHECK(row(explain(model_with(a, g, t), decoders(64, 1000), {}), "mlp down").origin == "measured");
+}
+
+TEST_CASE("types that a GPU's tensor cores do not multiply are unknown on it") {
+  auto g = samples::h100();
+  const kernels::Kernels native(profile(), g);
+  CHECK(native.gemm({64, 8192, 8192, kernels::DataType::Fp8}).has_value());
+  g.dense.fp8 = 0;
+  const kernels::Kernels without(profile(), g);
+  CHECK(!without.gemm({64, 8192, 8192, kernels::DataType::Fp8}).has_value());
+  CHECK(without.gemm({64, 8192, 8192, kernels::DataType::Bf16}).has_value());
+}
+
 TEST_CASE("measured collectives keep their latency when the link is shared") {
   const auto a = samples::llama_70b();
   const auto g = samples::h100();

@@ -119,6 +119,17 @@ TEST_CASE("a tensor-parallel step makes two all-reduces per layer and one for th
   CHECK(launches(StepModel(samples::input(a, gpu, 2)), "q and k norm all-reduce") == 64);
 }
 
+TEST_CASE("a fused all-reduce takes along the norm after it, on more than one GPU") {
+  const model::Architecture a = samples::llama_8b();
+  const hardware::Gpu gpu = samples::b200();
+  StepModelInput in = samples::input(a, gpu, 2);
+  CHECK(launches(StepModel(in), "norm") == 64);
+  in.host.fused_all_reduce_norm = true;
+  CHECK(launches(StepModel(in), "norm") == 1);
+  in.parallel.tensor = 1;
+  CHECK(launches(StepModel(in), "norm") == 64);
+}
+
 TEST_CASE("NVFP4 launches two quantisations per layer where FP8 fuses them") {
   const model::Architecture a = samples::llama_8b();
   const hardware::Gpu gpu = samples::b200();

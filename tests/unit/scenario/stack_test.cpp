@@ -69,7 +69,9 @@ TEST_CASE("an engine version maps to the stack of its generation") {
   CHECK(nearest(Engine::Vllm, "0.8-dev") == "vllm-0.8");
   CHECK(nearest(Engine::Vllm, "0.11 V1") == "vllm-0.11");
   CHECK(nearest(Engine::Vllm, "0.9/0.10") == "vllm-0.11");
-  CHECK(nearest(Engine::Vllm, "0.15-era") == "vllm-0.19");
+  CHECK(nearest(Engine::Vllm, "0.15-era") == "vllm-0.15");
+  CHECK(nearest(Engine::Vllm, "0.16.2") == "vllm-0.17");
+  CHECK(nearest(Engine::Vllm, "0.18.0") == "vllm-0.19");
   CHECK(nearest(Engine::Vllm, "v0.19.0") == "vllm-0.19");
   CHECK(nearest(Engine::Vllm, "0.28") == "vllm-0.24");
   CHECK(nearest(Engine::Vllm, "1.0") == "vllm-0.24");
