@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace servecast::cli {
 
 namespace {
@@ -106,15 +108,14 @@ std::string json_of(const scenario::Resolved& r, const scenario::Fits& fits) {
 
 int fit(const Common& options) {
   const scenario::Resolved r = scenario::resolve({options.scenario, options.sets, options.seed});
+  std::optional<report::OutputFolder> folder;
+  if (!options.out.empty()) folder.emplace(options.out).begin(scenario::resolved_json(r));
   const scenario::Fits fits = scenario::fit_all(r);
   const std::string json = json_of(r, fits);
-  if (!options.out.empty()) {
-    report::OutputFolder folder(options.out);
-    folder.write("resolved.json", scenario::resolved_json(r));
-    folder.write("fit.json", json);
-    folder.commit();
-  }
+  std::exception_ptr unsaved;
+  if (folder) unsaved = saved([&] { folder->write("fit.json", json), folder->commit(); });
   print(options.json ? json : text_of(r, fits));
+  if (unsaved) std::rethrow_exception(unsaved);
   return fits.problem.empty() ? exit_done : exit_infeasible;
 }
 

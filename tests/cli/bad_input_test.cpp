@@ -162,3 +162,12 @@ TEST_CASE("a what-if that extends itself is refused") {
   work.write("loop.json", R"({ "extends": "loop.json" })");
   refused(work.servecast("run loop.json"), 2, {"loop.json"});
 }
+
+TEST_CASE("explain refuses a step without anything in it") {
+  const Workspace work;
+  refused(work.servecast("explain quickstart --decode 0 --prefill 0"), 2, {"--decode", "nothing to explain"});
+  refused(work.servecast("explain quickstart --decode 0"), 2, {"--decode", "nothing to explain"});
+  refused(work.servecast("explain quickstart --prefill 8 --context 100"), 2, {"--context", "--decode"});
+  CHECK(work.servecast("explain quickstart --context 100").out.find("1 decoding at 100 tokens each") !=
+        std::string::npos);
+}
