@@ -74,6 +74,17 @@ TEST_CASE("values of the wrong type or out of range are refused") {
   refused_with("\"tensor\": 1", "\"tensor\": 0", {"bad.json:/pools/0/parallel/tensor", "0"});
 }
 
+TEST_CASE("an unknown variant is the only problem reported of its object") {
+  Workspace work;
+  work.write("s.json", small_scenario());
+  for (const std::string key : {"input_tokens/distribution", "arrivals/process"}) {
+    const Outcome outcome = work.servecast("run s.json --set /workload/" + key + "=bogus");
+    refused(outcome, 2, {"--set /workload/" + key + ": \"bogus\" is not one of "});
+    CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+  }
+  refused_with("\"rate_per_s\": 10", "\"rate_per_s\": \"x\"", {"found \"x\""});
+}
+
 TEST_CASE("NaN, infinities and huge numbers are refused") {
   refused_with("\"rate_per_s\": 10", "\"rate_per_s\": NaN", {"bad.json"});
   refused_with("\"rate_per_s\": 10", "\"rate_per_s\": 1e999", {"bad.json"});
