@@ -128,7 +128,8 @@ std::vector<ScoreLine> score_profile(const KernelProfile& profile, const Dataset
   for (const KeyRows& k : data.keys) {
     const FittedKernel* kernel = find(kernels, k.key);
     if (kernel == nullptr) {
-      warn(fmt::format("warning: {}: the profile has no such fit; {} rows not scored", key_text(k.key), k.rows.size()));
+      warn(fmt::format("warning: {}: the profile has no such fit; {} not scored", key_text(k.key),
+                       core::counted(static_cast<std::int64_t>(k.rows.size()), "row")));
       continue;
     }
     std::vector<double> predicted;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <functional>
 #include <sstream>
 
@@ -224,15 +225,34 @@ bool explain_unknown_verb(const CLI::App& app, int argc, const char* const* argv
   return true;
 }
 
+// "run", "import trace": the verb as far as it was understood.
+std::string verb_of(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    names += " " + at->get_name();
+  }
+  return names;
+}
+
+// The library's messages as ours: the place first, lower case, one line.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = error.what();
+  if (what.size() > 1 && std::isupper(what[0]) != 0 && std::isupper(what[1]) == 0)
+    what[0] = static_cast<char>(std::tolower(what[0]));
+  const std::string verb = verb_of(app);
+  return fmt::format("servecast{}: {}; see servecast{} --help", verb, what, verb);
+}
+
 int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
-  if (error.get_exit_code() != 0 && explain_unknown_verb(app, argc, argv)) return exit_input;
+  if (error.get_exit_code() != 0) {
+    if (!explain_unknown_verb(app, argc, argv)) warn(usage_problem(app, error));
+    return exit_input;
+  }
   std::ostringstream out;
-  std::ostringstream err;
-  app.exit(error, out, err);
+  app.exit(error, out, out);
   print(out.str());
-  const std::string text = err.str();
-  if (!text.empty()) warn(text.substr(0, text.find_last_not_of('\n') + 1));
-  return error.get_exit_code() == 0 ? exit_done : exit_input;
+  return exit_done;
 }
 
 }  // namespace

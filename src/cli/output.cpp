@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include "config/utf8.hpp"
 #include "core/error.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ void print(std::string_view text) {
 }
 
 void warn(std::string_view text) {
-  const std::string line = fmt::format("{}\n", text);
+  const std::string line = config::brief(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

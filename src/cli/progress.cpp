@@ -1,5 +1,7 @@
 #include "cli/progress.hpp"
 
+#include "core/units.hpp"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -29,9 +31,9 @@ void Progress::show(std::uint64_t done, std::optional<std::uint64_t> total, doub
   if (now - last_ < interval) return;
   last_ = now;
   shown_ = true;
-  std::string text = fmt::format("{} requests", done);
+  std::string text = core::counted(static_cast<std::int64_t>(done), "request");
   if (total && *total > 0)
-    text = fmt::format("{} of {} requests ({:.0f} %)", done, *total,
+    text = fmt::format("{} of {} ({:.0f} %)", done, core::counted(static_cast<std::int64_t>(*total), "request"),
                        100.0 * static_cast<double>(done) / static_cast<double>(*total));
   put(fmt::format("\r{:{}}", fmt::format("{}, {:.0f} s simulated", text, simulated_s), line_width));
 }

@@ -182,3 +182,26 @@ TEST_CASE("explain refuses a step without anything in it") {
   CHECK(work.servecast("explain quickstart --context 100").out.find("1 decoding at 100 tokens each") !=
         std::string::npos);
 }
+
+TEST_CASE("messages show long names by their beginning and their length") {
+  const Workspace work;
+  const std::string name(3000, 'x');
+  for (const std::string& arguments :
+       {"run " + name, "run " + name + ".json", name, "run quickstart --" + name, "run quickstart --set /" + name + "=3",
+        "run quickstart --seed " + name, "run quickstart --out " + name, "list " + name, "describe " + name + " x",
+        "schema " + name, "init " + name, "import trace " + name, "import trace x --format " + name,
+        "validate x --max-error " + name, "calibrate show --stack " + name}) {
+    const Outcome outcome = work.servecast(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.exit_code != 0);
+    CHECK(outcome.err.size() < 600);
+    CHECK(outcome.err.find(" bytes)") != std::string::npos);
+  }
+}
+
+TEST_CASE("usage errors name the verb and where its help is") {
+  const Workspace work;
+  CHECK(work.servecast("run quickstart --sed 3").err ==
+        "servecast run: the following arguments were not expected: 3 --sed; see servecast run --help\n");
+  CHECK(work.servecast("import").err == "servecast import: a subcommand is required; see servecast import --help\n");
+}
