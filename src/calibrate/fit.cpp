@@ -2,6 +2,7 @@
 
 #include "calibrate/score.hpp"
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "cost/kernels/monotone.hpp"
 
 #include <fmt/format.h>
@@ -144,8 +145,9 @@ KernelProfile fit_profile(const Dataset& data, const hardware::Gpu& gpu, const P
   const Machine machine = cost::kernels::machine(gpu);
   for (const KeyRows& k : data.keys) {
     if (k.rows.size() < min_rows) {
-      warnings.push_back(fmt::format("{} {} {} {}: only {} rows; not fitted", names_of(k.key.family)[std::size_t(k.key.family)],
-                                     names_of(k.key.type)[std::size_t(k.key.type)], k.key.variant, k.key.kernel, k.rows.size()));
+      warnings.push_back(fmt::format("{} {} {} {}: only {}; not fitted", names_of(k.key.family)[std::size_t(k.key.family)],
+                                     names_of(k.key.type)[std::size_t(k.key.type)], k.key.variant, k.key.kernel,
+                                     core::counted(static_cast<std::int64_t>(k.rows.size()), "row")));
       continue;
     }
     Fit f = fit(k.key, all_rows(k), machine);

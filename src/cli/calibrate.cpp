@@ -128,7 +128,8 @@ std::vector<ScoreLine> score_profile(const KernelProfile& profile, const Dataset
   for (const KeyRows& k : data.keys) {
     const FittedKernel* kernel = find(kernels, k.key);
     if (kernel == nullptr) {
-      warn(fmt::format("warning: {}: the profile has no such fit; {} rows not scored", key_text(k.key), k.rows.size()));
+      warn(fmt::format("warning: {}: the profile has no such fit; {} not scored", key_text(k.key),
+                       core::counted(static_cast<std::int64_t>(k.rows.size()), "row")));
       continue;
     }
     std::vector<double> predicted;
@@ -190,17 +191,19 @@ void write_json(config::JsonWriter& out, const std::string& file, const Dataset&
 int calibrate_fit(const CalibrateOptions& o) {
   Gpus gpus;
   const Dataset data = read_tables(o.files, o, false, gpus);
-  std::vector<std::string> warnings;
-  const KernelProfile profile =
-      calibrate::fit_profile(data, *gpus.find(data.gpu), {!o.quick, o.monotone, o.note}, warnings);
-  for (const std::string& line : warnings) warn("warning: " + line);
   const std::filesystem::path folder = std::filesystem::path(o.out) / "kernels";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw core::Error(fmt::format("cannot make {}: {}", folder.string(), error.message()));
+  std::vector<std::string> warnings;
+  const KernelProfile profile =
+      calibrate::fit_profile(data, *gpus.find(data.gpu), {!o.quick, o.monotone, o.note}, warnings);
+  for (const std::string& line : warnings) warn("warning: " + line);
   const std::string path = (folder / (data.gpu + ".json")).string();
-  write_file(path, calibrate::profile_text(profile));
-  print(sources_text(profile.sources) + "\n" + fits_text(profile) + "\nwritten to " + path + "\n");
+  const std::exception_ptr unsaved = saved([&] { write_file(path, calibrate::profile_text(profile)); });
+  print(sources_text(profile.sources) + "\n" + fits_text(profile));
+  if (unsaved) std::rethrow_exception(unsaved);
+  print("\nwritten to " + path + "\n");
   return exit_done;
 }
 

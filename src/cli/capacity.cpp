@@ -6,6 +6,8 @@
 #include "cli/verbs.hpp"
 #include "report/output_folder.hpp"
 
+#include <optional>
+
 namespace servecast::cli {
 
 int capacity(const CapacityOptions& options) {
@@ -17,6 +19,8 @@ int capacity(const CapacityOptions& options) {
     warn(fits.problem);
     return exit_infeasible;
   }
+  std::optional<report::OutputFolder> folder;
+  if (!common.out.empty()) folder.emplace(common.out).begin(scenario::resolved_json(r));
   watch_signals();
   const plan::CapacityOptions how{options.tolerance, &interrupted()};
   std::string text;
@@ -36,14 +40,11 @@ int capacity(const CapacityOptions& options) {
     found = c.factor.low > 0;
     partial = c.interrupted;
   }
-  if (!common.out.empty()) {
-    report::OutputFolder folder(common.out);
-    folder.write("resolved.json", scenario::resolved_json(r));
-    folder.write("capacity.json", json);
-    folder.commit();
-  }
+  std::exception_ptr unsaved;
+  if (folder) unsaved = saved([&] { folder->write("capacity.json", json), folder->commit(); });
   print(common.json ? json : text);
-  if (partial) return exit_interrupted;
+  if (unsaved) std::rethrow_exception(unsaved);
+  if (partial) return interrupted_exit();
   return found ? exit_done : exit_infeasible;
 }
 

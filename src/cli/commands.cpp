@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <functional>
 #include <sstream>
 
@@ -23,7 +24,7 @@ constexpr std::string_view about =
     "  servecast run my.json --set /workload/arrivals/rate_per_s=40\n";
 constexpr std::string_view exit_codes =
     "Exit codes: 0 done; 1 file or disk; 2 usage or input; 3 infeasible; 4 threshold failed; 5 data missing;\n"
-    "70 servecast's own bug; 130 interrupted.";
+    "70 servecast's own bug; 130 interrupted (129: by a hang-up).";
 
 // Verbs of the documented command line that this version does not have; they are refused by name.
 constexpr std::array<std::string_view, 4> later_verbs = {"sweep", "plan", "check", "numerics"};
@@ -44,16 +45,26 @@ struct Parsed {
   std::function<int()> verb;
 };
 
+std::string empty_problem(const std::string& value) {
+  return value.empty() ? "is empty; give a value or leave the flag out" : "";
+}
+
+// An option or argument that must say something: an empty one is a slip, such as an unset variable of a shell.
+template <typename Text>
+CLI::Option* text(CLI::App& app, const std::string& name, Text& value, const std::string& help) {
+  return app.add_option(name, value, help)->check(empty_problem);
+}
+
 void add_common(CLI::App& app, Common& c) {
-  app.add_option("scenario", c.scenario, "scenario file, or the name of a built-in one (servecast list scenarios)")
+  text(app, "scenario", c.scenario, "scenario file, or the name of a built-in one (servecast list scenarios)")
       ->required();
-  app.add_option("--set", c.sets, "override one key: /json/pointer=value (repeatable)")
+  text(app, "--set", c.sets, "override one key: /json/pointer=value (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
   app.add_option_function<std::uint32_t>(
       "--seed", [&c](std::uint32_t seed) { c.seed = seed; }, "seed of every random stream");
   app.add_flag("--json", c.json, "machine-readable output");
-  app.add_option("--out", c.out, "folder to write files into");
+  text(app, "--out", c.out, "folder to write files into");
   app.add_option("--threads", c.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
 }
 
@@ -71,7 +82,7 @@ void add_simulation_verbs(CLI::App& app, Parsed& p) {
   explain_app->add_option("--decode", p.explain.decode, "decoding sequences in the step")
       ->check(CLI::Range(0, 1'000'000));
   explain_app->add_option("--context", p.explain.context, "tokens in cache per decoding sequence")
-      ->check(CLI::Range(0, 100'000'000));
+      ->check(CLI::Range(1, 100'000'000));
   explain_app->add_option("--prefill", p.explain.prefill, "prompt tokens in the step")
       ->check(CLI::Range(0, 100'000'000));
   explain_app->callback([&p] { p.verb = [&p] { return explain(p.explain); }; });
@@ -79,25 +90,25 @@ void add_simulation_verbs(CLI::App& app, Parsed& p) {
 
 void add_reference_verbs(CLI::App& app, Parsed& p) {
   CLI::App* describe_app = app.add_subcommand("describe", "facts of a model, GPU, node, fabric or stack, with sources");
-  describe_app->add_option("kind", p.describe.kind, "model, hardware, fabric or stack")->required();
-  describe_app->add_option("name", p.describe.name, "name (servecast list), or a path ending in .json")->required();
+  text(*describe_app, "kind", p.describe.kind, "model, hardware, fabric or stack")->required();
+  text(*describe_app, "name", p.describe.name, "name (servecast list), or a path ending in .json")->required();
   describe_app->add_flag("--json", p.describe.json, "machine-readable output");
   describe_app->callback([&p] { p.verb = [&p] { return describe(p.describe); }; });
 
   CLI::App* list_app = app.add_subcommand("list", "what is built in");
-  list_app->add_option("what", p.what, "models, hardware, fabrics, stacks, scenarios or routers; all without it");
+  text(*list_app, "what", p.what, "models, hardware, fabrics, stacks, scenarios or routers; all without it");
   list_app->add_flag("--json", p.json, "machine-readable output");
   list_app->callback([&p] { p.verb = [&p] { return list(p.what, p.json); }; });
 
   CLI::App* schema_app = app.add_subcommand("schema", "JSON Schema (draft-07) of a document");
-  schema_app->add_option("document", p.what,
+  text(*schema_app, "document", p.what,
                          "scenario (default), model, gpu, node, fabric, stack; \"markdown\" for docs/CONFIG.md");
-  schema_app->add_option("--out", p.out, "file to write instead of standard output");
+  text(*schema_app, "--out", p.out, "file to write instead of standard output");
   schema_app->callback([&p] { p.verb = [&p] { return schema(p.what, p.out); }; });
 
   CLI::App* init_app = app.add_subcommand("init", "a commented starter scenario");
-  init_app->add_option("template", p.what, "name of a built-in scenario (servecast list scenarios)")->required();
-  init_app->add_option("--out", p.out, "file to write instead of standard output");
+  text(*init_app, "template", p.what, "name of a built-in scenario (servecast list scenarios)")->required();
+  text(*init_app, "--out", p.out, "file to write instead of standard output");
   init_app->callback([&p] { p.verb = [&p] { return init(p.what, p.out); }; });
 }
 
@@ -106,16 +117,16 @@ void add_import_verbs(CLI::App& app, Parsed& p) {
   import_app->require_subcommand(1);
 
   CLI::App* trace_app = import_app->add_subcommand("trace", "summary of a request trace");
-  trace_app->add_option("file", p.import.file, "trace file")->required();
-  trace_app->add_option("--format", p.import.format,
+  text(*trace_app, "file", p.import.file, "trace file")->required();
+  text(*trace_app, "--format", p.import.format,
                         "azure, mooncake, burstgpt, bailian or servecast; told by its first line without it");
   trace_app->add_flag("--json", p.import.json, "machine-readable output");
   trace_app->callback([&p] { p.verb = [&p] { return import_trace(p.import); }; });
 
   CLI::App* hf_app = import_app->add_subcommand("hf-config", "turn a Hugging Face config.json into a model file");
-  hf_app->add_option("file", p.import.file, "config.json")->required();
-  hf_app->add_option("--name", p.import.name, "name of the model; the file's own without it");
-  hf_app->add_option("--out", p.import.out, "file to write instead of standard output");
+  text(*hf_app, "file", p.import.file, "config.json")->required();
+  text(*hf_app, "--name", p.import.name, "name of the model; the file's own without it");
+  text(*hf_app, "--out", p.import.out, "file to write instead of standard output");
   hf_app->callback([&p] { p.verb = [&p] { return import_hf_config(p.import); }; });
 }
 
@@ -125,20 +136,20 @@ void add_calibrate_verbs(CLI::App& app, Parsed& p) {
   CalibrateOptions& o = p.calibrate;
   const auto add = [&](const char* name, const char* help, int (*verb)(const CalibrateOptions&)) {
     CLI::App* one = top->add_subcommand(name, help);
-    one->add_option("--gpu", o.gpu, "GPU, where the names of the tables do not say it");
-    one->add_option("--stack", o.stack, "serving stack, e.g. vllm-0.19.0, where the names do not say it");
+    text(*one, "--gpu", o.gpu, "GPU, where the names of the tables do not say it");
+    text(*one, "--stack", o.stack, "serving stack, e.g. vllm-0.19.0, where the names do not say it");
     one->callback([&p, verb] { p.verb = [&p, verb] { return verb(p.calibrate); }; });
     return one;
   };
   CLI::App* fit_app = add("fit", "fit one GPU's profile", calibrate_fit);
-  fit_app->add_option("tables", o.files, "operator tables: CSV, plain or .xz")->required();
-  fit_app->add_option("-o,--out", o.out, "folder of the stack; writes kernels/GPU.json into it")->required();
-  fit_app->add_option("--note", o.note, "stored in the profile");
+  text(*fit_app, "tables", o.files, "operator tables: CSV, plain or .xz")->required();
+  text(*fit_app, "-o,--out", o.out, "folder of the stack; writes kernels/GPU.json into it")->required();
+  text(*fit_app, "--note", o.note, "stored in the profile");
   fit_app->add_flag("--quick", o.quick, "no cross-validation");
   fit_app->add_flag("--monotone", o.monotone, "GEMM times never fall with more rows or width, at the knots");
   CLI::App* score_app = add("score", "errors of a profile on operator tables", calibrate_score);
-  score_app->add_option("tables", o.files, "operator tables: CSV, plain or .xz")->required();
-  score_app->add_option("--profile", o.profile, "kernel profile to score; the built-in one without it");
+  text(*score_app, "tables", o.files, "operator tables: CSV, plain or .xz")->required();
+  text(*score_app, "--profile", o.profile, "kernel profile to score; the built-in one without it");
   score_app->add_flag("--cross-validate", o.cross_validate, "fit anew with whole key groups held out");
   score_app->add_flag("--json", o.json, "machine-readable output");
   add("show", "what the built-in profiles hold", calibrate_show);
@@ -155,12 +166,12 @@ void add_question_verbs(CLI::App& app, Parsed& p) {
   CLI::App* compare_app =
       app.add_subcommand("compare", "two scenarios, or two result.json files: differences with intervals");
   CompareOptions& c = p.compare;
-  compare_app->add_option("a", c.a, "scenario or result.json")->required();
-  compare_app->add_option("b", c.b, "scenario or result.json")->required();
-  compare_app->add_option("--set", c.sets, "override one key of both scenarios (repeatable)")
+  text(*compare_app, "a", c.a, "scenario or result.json")->required();
+  text(*compare_app, "b", c.b, "scenario or result.json")->required();
+  text(*compare_app, "--set", c.sets, "override one key of both scenarios (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  compare_app->add_option("--set-b", c.sets_b, "override one key of B alone (repeatable)")
+  text(*compare_app, "--set-b", c.sets_b, "override one key of B alone (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
   compare_app->add_option("--replications", c.replications, "paired runs, seeds 1 to this")->check(CLI::Range(1, 1000));
@@ -173,10 +184,9 @@ void add_question_verbs(CLI::App& app, Parsed& p) {
 void add_validate_verb(CLI::App& app, Parsed& p) {
   CLI::App* validate_app = app.add_subcommand("validate", "predict every measured row of a file and report the errors");
   ValidateOptions& v = p.validate;
-  validate_app->add_option("file", v.file, "CSV of measured rows; its kind is told by the header")->required();
+  text(*validate_app, "file", v.file, "CSV of measured rows; its kind is told by the header")->required();
   validate_app->add_option("--rows", v.rows, "rows furthest off to show")->check(CLI::Range(0, 100'000));
-  validate_app
-      ->add_option("--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")
+  text(*validate_app, "--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
   validate_app->add_flag("--plain-clients", v.plain_clients, "leave out client settings that only some series imply");
@@ -215,15 +225,34 @@ bool explain_unknown_verb(const CLI::App& app, int argc, const char* const* argv
   return true;
 }
 
+// "run", "import trace": the verb as far as it was understood.
+std::string verb_of(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    names += " " + at->get_name();
+  }
+  return names;
+}
+
+// The library's messages as ours: the place first, lower case, one line.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = error.what();
+  if (what.size() > 1 && std::isupper(what[0]) != 0 && std::isupper(what[1]) == 0)
+    what[0] = static_cast<char>(std::tolower(what[0]));
+  const std::string verb = verb_of(app);
+  return fmt::format("servecast{}: {}; see servecast{} --help", verb, what, verb);
+}
+
 int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
-  if (error.get_exit_code() != 0 && explain_unknown_verb(app, argc, argv)) return exit_input;
+  if (error.get_exit_code() != 0) {
+    if (!explain_unknown_verb(app, argc, argv)) warn(usage_problem(app, error));
+    return exit_input;
+  }
   std::ostringstream out;
-  std::ostringstream err;
-  app.exit(error, out, err);
+  app.exit(error, out, out);
   print(out.str());
-  const std::string text = err.str();
-  if (!text.empty()) warn(text.substr(0, text.find_last_not_of('\n') + 1));
-  return error.get_exit_code() == 0 ? exit_done : exit_input;
+  return exit_done;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ int compare(const CompareOptions& options) {
   watch_signals();
   const plan::Comparison c = compared(options);
   print(options.json ? plan::comparison_json(c) : plan::comparison_text(c));
-  if (c.interrupted) return exit_interrupted;
+  if (c.interrupted) return interrupted_exit();
   return c.problem.empty() ? exit_done : exit_infeasible;
 }
 

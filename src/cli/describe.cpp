@@ -22,6 +22,7 @@ namespace servecast::cli {
 namespace {
 
 using core::count_text;
+using core::counted;
 using core::number_text;
 using scenario::Kind;
 
@@ -47,8 +48,8 @@ std::string origins_text(const std::vector<hardware::Origin>& origins) {
 
 std::string attention_text(const model::Attention& a) {
   if (a.kind == model::AttentionKind::Mla)
-    return fmt::format("MLA, {} heads, latent {} + {} rotary", a.heads, a.kv_lora_rank, a.qk_rope_dim);
-  return fmt::format("{} heads, {} KV heads, head size {}", a.heads, a.kv_heads, a.head_dim);
+    return fmt::format("MLA, {}, latent {} + {} rotary", counted(a.heads, "head"), a.kv_lora_rank, a.qk_rope_dim);
+  return fmt::format("{}, {}, head size {}", counted(a.heads, "head"), counted(a.kv_heads, "KV head"), a.head_dim);
 }
 
 std::string kv_text(const model::Architecture& m) {
@@ -85,7 +86,7 @@ std::string model_text(const model::Architecture& m) {
           row("hidden, vocabulary", fmt::format("{}, {}{}", m.hidden, m.vocab, m.tied_embeddings ? " (tied)" : "")) +
           row("attention", attention_text(m.attention));
   if (m.attention.window > 0)
-    text += row("window", fmt::format("{} tokens in {} layers", m.attention.window, m.attention.windowed_layers));
+    text += row("window", fmt::format("{} in {}", counted(m.attention.window, "token"), counted(m.attention.windowed_layers, "layer")));
   if (m.dense_layers > 0) text += row("MLP width", count_text(m.intermediate));
   if (m.moe)
     text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k,
@@ -123,7 +124,7 @@ std::string gpu_text(const hardware::Gpu& g) {
 std::string node_text(const hardware::Node& n) {
   std::string text = fmt::format("{}\n\n", n.name);
   text += row("GPUs", fmt::format("{} x {}", n.gpus, n.gpu)) +
-          row("scale-up domain", fmt::format("{} GPUs", n.scale_up_domain)) + row("fabric", n.fabric) +
+          row("scale-up domain", counted(n.scale_up_domain, "GPU")) + row("fabric", n.fabric) +
           row("power besides GPUs", fmt::format("{} W", number_text(n.node_overhead_w)));
   if (!n.note.empty()) text += fmt::format("\nnote: {}\n", n.note);
   return text + origins_text(n.origin);
@@ -151,7 +152,7 @@ std::string stack_text(const scenario::Stack& s) {
   for (const scenario::GpuClass& c : s.gpu_classes)
     text += row(fmt::format("from {} GiB{}", number_text(c.min_memory_gib),
                             c.except_architecture.empty() ? "" : ", not " + c.except_architecture),
-                fmt::format("{} tokens, {} requests", c.max_num_batched_tokens, c.max_num_seqs));
+                fmt::format("{}, {}", counted(c.max_num_batched_tokens, "token"), counted(c.max_num_seqs, "request")));
   text += fmt::format("\nengine settings\n{}\nmemory recipe\n{}\nhost times\n{}", config::write(s.settings),
                       config::write(s.memory), config::write(s.host));
   if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);

@@ -30,8 +30,8 @@ struct Shape {
 std::string title(const Shape& s) {
   std::string text;
   if (s.decode > 0)
-    text = fmt::format("{} decoding at {} tokens each", core::count_text(s.decode), core::count_text(s.context));
-  if (s.prefill > 0) text += fmt::format("{}{} prompt tokens", text.empty() ? "" : ", ", core::count_text(s.prefill));
+    text = fmt::format("{} decoding at {} each", core::count_text(s.decode), core::counted(s.context, "token"));
+  if (s.prefill > 0) text += fmt::format("{}{}", text.empty() ? "" : ", ", core::counted(s.prefill, "prompt token"));
   return text;
 }
 
@@ -39,23 +39,30 @@ std::string title(const Shape& s) {
 std::vector<Shape> shapes_of(const ExplainOptions& options, const engine::Settings& s, double mean_tokens) {
   const auto usual =
       static_cast<std::int32_t>(std::min<double>(*s.max_model_len, mean_tokens > 0 ? std::ceil(mean_tokens) : 1024));
-  if (options.decode > 0 || options.prefill > 0)
-    return {{options.decode, options.context > 0 ? options.context : usual, options.prefill}};
+  const std::int32_t context = options.context.value_or(usual);
+  if (options.decode || options.prefill) return {{options.decode.value_or(0), context, options.prefill.value_or(0)}};
   const std::int32_t chunk = std::min(*s.max_num_batched_tokens, *s.max_model_len);
-  return {{1, usual, 0}, {*s.max_num_seqs, usual, 0}, {0, 0, chunk}};
+  return {{1, context, 0}, {*s.max_num_seqs, context, 0}, {0, 0, chunk}};
 }
 
 void check_shape(const ExplainOptions& options, const engine::Settings& s) {
   core::Problems problems;
-  if (options.decode > *s.max_num_seqs)
-    problems.add("--decode", "{} is above max_num_seqs {}", options.decode, *s.max_num_seqs);
-  if (options.context > *s.max_model_len)
-    problems.add("--context", "{} is above max_model_len {}", options.context, *s.max_model_len);
-  if (options.prefill > *s.max_model_len)
-    problems.add("--prefill", "{} is above max_model_len {}", options.prefill, *s.max_model_len);
-  if (options.decode + options.prefill > *s.max_num_batched_tokens)
-    problems.add("--prefill", "{} tokens in the step are above max_num_batched_tokens {}",
-                 options.decode + options.prefill, *s.max_num_batched_tokens);
+  const int decode = options.decode.value_or(0);
+  const int prefill = options.prefill.value_or(0);
+  const bool given = options.decode || options.prefill;
+  if (given && decode == 0 && prefill == 0)
+    problems.add("--decode", "no sequence and no prompt token leave nothing to explain; raise --decode or --prefill, "
+                             "or give neither to see typical steps");
+  else if (given && decode == 0 && options.context)
+    problems.add("--context", "{} belong to decoding sequences; give --decode too", core::counted(*options.context, "token"));
+  if (decode > *s.max_num_seqs) problems.add("--decode", "{} is above max_num_seqs {}", decode, *s.max_num_seqs);
+  if (options.context.value_or(0) > *s.max_model_len)
+    problems.add("--context", "{} is above max_model_len {}", *options.context, *s.max_model_len);
+  if (prefill > *s.max_model_len)
+    problems.add("--prefill", "{} is above max_model_len {}", prefill, *s.max_model_len);
+  if (decode + prefill > *s.max_num_batched_tokens)
+    problems.add("--prefill", "{} in the step exceed max_num_batched_tokens {}", core::counted(decode + prefill, "token"),
+                 *s.max_num_batched_tokens);
   problems.raise_if_any();
 }
 
@@ -130,7 +137,7 @@ int explain(const ExplainOptions& options) {
   const cost::StepModel model = scenario::step_model(r, 0, warnings);
   for (const std::string& warning : warnings) warn(fmt::format("warning: {}", warning));
   std::string text =
-      fmt::format("{} on {}, tensor {}\n", r.model.name, r.gpu.name, r.scenario.pools[0].parallel.tensor);
+      fmt::format("{} on {}, tensor {}\n", report::cut_to(r.model.name, report::name_width), report::cut_to(r.gpu.name, report::name_width), r.scenario.pools[0].parallel.tensor);
   config::JsonWriter json;
   json.begin_object();
   json.begin_array("steps");

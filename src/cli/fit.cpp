@@ -10,12 +10,17 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace servecast::cli {
 
 namespace {
 
 using core::bytes_text;
 using core::count_text;
+using core::counted;
+using report::cut_to;
+using report::name_width;
 
 std::string memory_table(const scenario::FitReport& f) {
   report::Table table({{"memory of one GPU", report::Align::Left, 30}, {"bytes"}});
@@ -43,9 +48,9 @@ std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
   table.row({"tokens per block", count_text(f.kv.block_size)});
   table.row({"tokens", count_text(f.kv_tokens)});
   table.row(
-      {fmt::format("requests of {} tokens", count_text(*f.settings.max_model_len)), count_text(f.longest_requests)});
+      {fmt::format("requests of {}", counted(*f.settings.max_model_len, "token")), count_text(f.longest_requests)});
   if (mean_tokens > 0)
-    table.row({fmt::format("requests of {} tokens (mean)", count_text(static_cast<std::int64_t>(mean_tokens))),
+    table.row({fmt::format("requests of {} (mean)", counted(static_cast<std::int64_t>(mean_tokens), "token")),
                count_text(f.mean_requests)});
   table.row({"max_num_seqs", count_text(*f.settings.max_num_seqs)});
   return table.text();
@@ -56,8 +61,11 @@ std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
   for (std::size_t i = 0; i < fits.pools.size(); ++i) {
     const scenario::FitReport& f = fits.pools[i];
     const scenario::Pool& pool = r.scenario.pools[i];
-    text += fmt::format("{}: {} on {} x {} ({} replicas), stack {}\n\n", f.fits ? "fits" : "does not fit", r.model.name,
-                        pool.parallel.gpus(), r.gpu.name, pool.replicas, r.pools[i].stack.name);
+    const std::string head = fmt::format(
+        "{}: {} on {} x {} ({}), stack {}", f.fits ? "fits" : "does not fit", cut_to(r.model.name, name_width),
+        pool.parallel.gpus(), cut_to(r.gpu.name, name_width), counted(pool.replicas, "replica"),
+        cut_to(r.pools[i].stack.name, name_width));
+    text += fmt::format("{}\n\n", fmt::join(report::wrap(head, report::terminal_width), "\n"));
     text += memory_table(f);
     if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));
   }
@@ -106,15 +114,14 @@ std::string json_of(const scenario::Resolved& r, const scenario::Fits& fits) {
 
 int fit(const Common& options) {
   const scenario::Resolved r = scenario::resolve({options.scenario, options.sets, options.seed});
+  std::optional<report::OutputFolder> folder;
+  if (!options.out.empty()) folder.emplace(options.out).begin(scenario::resolved_json(r));
   const scenario::Fits fits = scenario::fit_all(r);
   const std::string json = json_of(r, fits);
-  if (!options.out.empty()) {
-    report::OutputFolder folder(options.out);
-    folder.write("resolved.json", scenario::resolved_json(r));
-    folder.write("fit.json", json);
-    folder.commit();
-  }
+  std::exception_ptr unsaved;
+  if (folder) unsaved = saved([&] { folder->write("fit.json", json), folder->commit(); });
   print(options.json ? json : text_of(r, fits));
+  if (unsaved) std::rethrow_exception(unsaved);
   return fits.problem.empty() ? exit_done : exit_infeasible;
 }
 

@@ -77,8 +77,8 @@ std::string trace_text(const std::string& file, const workload::TraceSummary& s)
   text += lengths_row("input", s.input) + lengths_row("output", s.output);
   if (s.block_tokens > 0)
     text += fmt::format(
-        "\n  prefix reuse of an infinite cache: {} of {} blocks of {} tokens ({})\n", count(s.prefix_hits),
-        count(s.prefix_blocks), s.block_tokens,
+        "\n  prefix reuse of an infinite cache: {} of {} of {} ({})\n", count(s.prefix_hits),
+        core::counted(static_cast<std::int64_t>(s.prefix_blocks), "block"), core::counted(s.block_tokens, "token"),
         core::percent_text(
             s.prefix_blocks == 0 ? 0.0 : static_cast<double>(s.prefix_hits) / static_cast<double>(s.prefix_blocks)));
   for (const std::string& note : s.notes) text += fmt::format("\n  note: {}\n", note);

@@ -10,9 +10,11 @@
 #include <exception>
 #include <new>
 
-int main(int argc, char** argv) {
-  namespace cli = servecast::cli;
-  cli::quiet_broken_pipe();
+namespace {
+
+namespace cli = servecast::cli;
+
+int answer(int argc, char** argv) {
   try {
     return cli::dispatch(argc, argv);
   } catch (const servecast::core::InputError& error) {
@@ -30,4 +32,13 @@ int main(int argc, char** argv) {
                           error.what()));
     return cli::exit_bug;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::hold_standard_streams();
+  cli::tame_write_signals();
+  const int code = answer(argc, argv);
+  return code == cli::exit_done && cli::diagnostics_lost() ? int{cli::exit_outside} : code;
 }

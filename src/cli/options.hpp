@@ -17,6 +17,7 @@ enum ExitCode : int {
   exit_failed = 4,      // a threshold failed
   exit_no_data = 5,
   exit_bug = 70,
+  exit_hung_up = 129,
   exit_interrupted = 130
 };
 
@@ -32,9 +33,10 @@ struct Common {
 
 struct ExplainOptions {
   Common common;
-  int decode = 0;    // sequences in decode; with prefill == 0 and decode == 0 a few typical shapes are shown
-  int context = 0;   // tokens in cache per decoding sequence
-  int prefill = 0;   // prompt tokens in the step
+  // Without both decode and prefill, a few typical shapes are shown.
+  std::optional<int> decode;   // sequences in decode
+  std::optional<int> context;  // tokens in cache per decoding sequence
+  std::optional<int> prefill;  // prompt tokens in the step
 };
 
 struct DescribeOptions {

@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include "config/utf8.hpp"
 #include "core/error.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace servecast::cli {
 
@@ -16,16 +19,36 @@ constexpr std::size_t most_lines = 50;
 
 }  // namespace
 
+// The new descriptor is the lowest free one, hence the very one that is missing; it cannot be written to.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", O_RDONLY) == -1) return;
+}
+
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw core::Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-void warn(std::string_view text) { fmt::print(stderr, "{}\n", text); }
+void warn(std::string_view text) {
+  const std::string line = config::brief(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+bool diagnostics_lost() { return std::ferror(stderr) != 0; }
 
 void print_problems(const std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < lines.size() && i < most_lines; ++i) warn(lines[i]);
   if (lines.size() > most_lines) warn(fmt::format("and {} more", lines.size() - most_lines));
+}
+
+std::exception_ptr saved(const std::function<void()>& save) {
+  try {
+    save();
+    return nullptr;
+  } catch (const core::Error&) {
+    return std::current_exception();
+  }
 }
 
 void write_file(const std::string& path, std::string_view text) {

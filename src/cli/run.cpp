@@ -14,6 +14,7 @@
 #include "scenario/build.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <unistd.h>
 
 namespace servecast::cli {
@@ -35,7 +36,6 @@ scenario::RunOutcome simulate(const scenario::Resolved& resolved, bool files) {
   return outcome;
 }
 
-// resolved.json is written first, so that a run that fails later can be reproduced.
 void write_files(report::OutputFolder& folder, const scenario::RunOutcome& outcome, const std::string& json) {
   if (outcome.log != nullptr) {
     report::write_requests_csv(folder.create("requests.csv"), *outcome.log, outcome.client_overhead);
@@ -55,7 +55,7 @@ int exit_code(const scenario::RunOutcome& outcome, const std::vector<std::string
   for (const std::string& failure : failures) warn(failure);
   if (outcome.interrupted) {
     warn("interrupted: the result covers the simulated part only");
-    return exit_interrupted;
+    return interrupted_exit();
   }
   if (outcome.log == nullptr) return exit_infeasible;
   return failures.empty() ? exit_done : exit_failed;
@@ -65,23 +65,22 @@ int exit_code(const scenario::RunOutcome& outcome, const std::vector<std::string
 
 int run(const Common& options) {
   const scenario::Resolved resolved = scenario::resolve({options.scenario, options.sets, options.seed});
-  if (!options.out.empty()) {
-    report::OutputFolder folder(options.out);
-    folder.write("resolved.json", scenario::resolved_json(resolved));
-    folder.commit();
-  }
-  const scenario::RunOutcome outcome = simulate(resolved, !options.out.empty());
+  std::optional<report::OutputFolder> folder;
+  if (!options.out.empty()) folder.emplace(options.out).begin(scenario::resolved_json(resolved));
+  const scenario::RunOutcome outcome = simulate(resolved, folder.has_value());
   const std::string json = report::result_json(outcome.result);
-  if (!options.out.empty()) {
-    report::OutputFolder folder(options.out);
-    write_files(folder, outcome, json);
-  }
+  std::exception_ptr unsaved;
+  if (folder) unsaved = saved([&] { write_files(*folder, outcome, json); });
   print(options.json ? json : report::summary(outcome.result, colour_of_stdout()));
-  if (outcome.log == nullptr) return exit_code(outcome, {});
-  std::vector<std::string> failures = missed_targets(resolved.scenario.slo, outcome);
-  for (std::string& failure : failed_thresholds(resolved.scenario.thresholds, json))
-    failures.push_back(std::move(failure));
-  return exit_code(outcome, failures);
+  std::vector<std::string> failures;
+  if (outcome.log != nullptr) {
+    failures = missed_targets(resolved.scenario.slo, outcome);
+    for (std::string& failure : failed_thresholds(resolved.scenario.thresholds, json))
+      failures.push_back(std::move(failure));
+  }
+  const int code = exit_code(outcome, failures);
+  if (unsaved) std::rethrow_exception(unsaved);
+  return code;
 }
 
 }  // namespace servecast::cli

@@ -23,7 +23,7 @@ int validate(const ValidateOptions& options) {
   print(options.json       ? fidelity::validation_json(v)
         : options.markdown ? fidelity::validation_markdown(v, rows)
                            : fidelity::validation_text(v, rows));
-  if (v.interrupted) return exit_interrupted;
+  if (v.interrupted) return interrupted_exit();
   const std::vector<std::string> failures = fidelity::exceeded(v, limits);
   for (const std::string& failure : failures) warn(failure);
   return failures.empty() ? exit_done : exit_failed;

@@ -26,7 +26,7 @@ struct Close {
 };
 
 [[noreturn]] void cannot_read(const fs::path& path, const std::string& why) {
-  throw core::Error(fmt::format("cannot read {}: {}", printable(path.string(), 300), why));
+  throw core::Error(fmt::format("cannot read {}: {}", path.string(), why));
 }
 
 // Bounded even for files without an end.
@@ -109,7 +109,7 @@ void load_into(Content& content, const fs::path& path, std::vector<fs::path>& ch
   try {
     load_into(content, base, chain);
   } catch (const core::Error& e) {
-    throw core::Error(fmt::format("{} (extended by {})", e.what(), printable(source, 300)));
+    throw core::Error(fmt::format("{} (extended by {})", e.what(), source));
   }
   merge(content, *content.root, own, "", source + ":");
 }
@@ -192,7 +192,7 @@ std::string Document::place(std::string_view pointer) const {
     origin = content_->origins.find(prefix);
   }
   const bool whole_file = pointer.empty() && origin->second.ends_with(':');
-  return origin->second + (whole_file ? "/" : printable(pointer, 400));
+  return origin->second + (whole_file ? "/" : printable(pointer, pointer.size()));
 }
 
 std::string Document::text() const { return content_->root->dump(); }

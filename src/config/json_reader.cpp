@@ -64,7 +64,9 @@ class JsonReader : public Fields {
   bool on_optional(const Meta& meta, bool present) override;
   void exactly_one_of(std::span<const std::string_view> keys, bool required) override;
   bool reading() const override { return true; }
-  void problem(std::string_view key, const std::string& message) override { problems_.add(place(key), message); }
+  void problem(std::string_view key, const std::string& message) override {
+    if (!damaged_) problems_.add(place(key), message);
+  }
 
   void report_unknown_keys();
 
@@ -73,6 +75,12 @@ class JsonReader : public Fields {
   const json* take(const Meta& meta);
   std::string pointer(std::string_view key) const { return key.empty() ? pointer_ : child(pointer_, key); }
   std::string place(std::string_view key) const { return document_.place(pointer(key)); }
+  // A value that cannot be taken. Its default stands in for it, so what rules between keys would then say is not true.
+  template <typename... Args>
+  void refuse(const Meta& meta, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add(place(meta.key), fmt::format(format, std::forward<Args>(args)...));
+    damaged_ = true;
+  }
   void wrong_type(const Meta& meta, std::string_view expected, const json& found);
 
   const Document& document_;
@@ -80,6 +88,7 @@ class JsonReader : public Fields {
   const json& node_;
   std::string pointer_;
   std::vector<std::string_view> known_;
+  bool damaged_ = false;
 };
 
 const json* JsonReader::take(const Meta& meta) {
@@ -87,12 +96,12 @@ const json* JsonReader::take(const Meta& meta) {
   known_.push_back(meta.key);
   const auto found = node_.find(meta.key);
   if (found != node_.end()) return &*found;
-  if (meta.required) problems_.add(place(meta.key), "required key is missing: {}", meta.help);
+  if (meta.required) refuse(meta, "required key is missing: {}", meta.help);
   return nullptr;
 }
 
 void JsonReader::wrong_type(const Meta& meta, std::string_view expected, const json& found) {
-  problems_.add(place(meta.key), "expected {}, found {}", expected, shown(found));
+  refuse(meta, "expected {}, found {}", expected, shown(found));
 }
 
 void JsonReader::on_bool(const Meta& meta, bool& value) {
@@ -109,11 +118,11 @@ void JsonReader::on_int(const Meta& meta, std::int64_t& value, Range range) {
   const std::optional<std::int64_t> number = whole(*found);
   const double real = found->get<double>();
   if (!number && real == std::floor(real)) {
-    return problems_.add(place(meta.key), "{} does not fit a 64-bit integer", shown(*found));
+    return refuse(meta, "{} does not fit a 64-bit integer", shown(*found));
   }
   if (!number) return wrong_type(meta, "a whole number", *found);
   if (!contains(range, static_cast<double>(*number))) {
-    return problems_.add(place(meta.key), "{} is outside {}", *number, range_text(range));
+    return refuse(meta, "{} is outside {}", *number, range_text(range));
   }
   value = *number;
 }
@@ -124,7 +133,7 @@ void JsonReader::on_number(const Meta& meta, double& value, Range range) {
   if (!found->is_number()) return wrong_type(meta, "a number", *found);
   const double number = found->get<double>();
   if (!contains(range, number)) {
-    return problems_.add(place(meta.key), "{} is outside {}", shown(*found), range_text(range));
+    return refuse(meta, "{} is outside {}", shown(*found), range_text(range));
   }
   value = number;
 }
@@ -144,7 +153,7 @@ void JsonReader::on_choice(const Meta& meta, std::size_t& index, std::span<const
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     const std::optional<std::string_view> near = closest(name, names);
-    return problems_.add(place(meta.key), "{} is not one of {}{}", shown(*found), fmt::join(names, ", "),
+    return refuse(meta, "{} is not one of {}{}", shown(*found), fmt::join(names, ", "),
                          near ? fmt::format("; did you mean \"{}\"?", *near) : "");
   }
   index = static_cast<std::size_t>(at - names.begin());
@@ -159,6 +168,7 @@ void JsonReader::on_object(const Meta& meta, const Visit& body) {
   JsonReader inner(document_, problems_, found == nullptr ? empty : *found, pointer(meta.key));
   body(inner);
   inner.report_unknown_keys();
+  if (meta.key.empty() && inner.damaged_) damaged_ = true;
 }
 
 void JsonReader::on_list(const Meta& meta, const ListAccess& list) {
@@ -170,6 +180,7 @@ void JsonReader::on_list(const Meta& meta, const ListAccess& list) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     JsonReader element(document_, problems_, (*found)[i], child(pointer(meta.key), i));
     list.visit(i, element);
+    if (element.damaged_) damaged_ = true;
   }
 }
 
@@ -183,7 +194,7 @@ void JsonReader::on_reference(const Meta& meta, Reference& reference) {
   } else if (!found->is_string()) {
     wrong_type(meta, "a name or an object", *found);
   } else if (found->get_ref<const std::string&>().empty()) {
-    problems_.add(reference.place, "the name is empty");
+    refuse(meta, "the name is empty");
   } else {
     reference.name = found->get<std::string>();
   }
@@ -195,7 +206,7 @@ bool JsonReader::on_optional(const Meta& meta, bool) {
   const bool given = found != node_.end() && !found->is_null();
   if (given) return true;
   const json* const null = take(meta);
-  if (null != nullptr && meta.required) problems_.add(place(meta.key), "required key is null: {}", meta.help);
+  if (null != nullptr && meta.required) refuse(meta, "required key is null: {}", meta.help);
   return false;
 }
 
@@ -206,9 +217,9 @@ void JsonReader::exactly_one_of(std::span<const std::string_view> keys, bool req
     if (found != node_.end() && !found->is_null()) given.push_back(key);
   }
   if (given.size() > 1) {
-    problem("", fmt::format("{} exclude each other; keep one", fmt::join(given, " and ")));
+    problems_.add(place(""), "{} exclude each other; keep one", fmt::join(given, " and "));
   } else if (given.empty() && required) {
-    problem("", fmt::format("one of {} is needed", fmt::join(keys, ", ")));
+    problems_.add(place(""), "one of {} is needed", fmt::join(keys, ", "));
   }
 }
 

@@ -58,7 +58,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   bool key(string_t& name) override {
     keys_.back() = name;
     if (!open_.back()->contains(name)) return true;
-    problems_.add(source_ + ":" + printable(pointer(), 400), "the key appears twice; keep one");
+    problems_.add(source_ + ":" + pointer(), "the key appears twice; keep one");
     return ++duplicates_ < max_duplicates_listed;
   }
 
@@ -85,7 +85,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
 
   bool open(json container) {
     if (open_.size() >= Document::max_depth) {
-      problems_.add(source_ + ":" + printable(pointer(), 400), "nested deeper than {} levels", Document::max_depth);
+      problems_.add(source_ + ":" + pointer(), "nested deeper than {} levels", Document::max_depth);
       return false;
     }
     json* const place = put(std::move(container));

@@ -1,5 +1,9 @@
 #include "config/utf8.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace servecast::config {
 
 namespace {
@@ -18,6 +22,19 @@ Form form_of(unsigned char first) {
   if (first >= 0xE0 && first < 0xF0) return {3, 0x800};
   if (first >= 0xF0 && first < 0xF5) return {4, 0x10000};
   return {0, 0};
+}
+
+constexpr std::size_t longest_part = 200;
+constexpr std::size_t kept_of_part = 40;
+
+// Bytes of the quotation that a text starts with, else of its first word. A quotation ends on its own line.
+std::size_t part_of(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (line[0] == '"') {
+    const std::size_t end = line.find('"', 1);
+    if (end != std::string_view::npos) return end + 1;
+  }
+  return std::min(line.find_first_of(" \"", 1), line.size());
 }
 
 }  // namespace
@@ -48,9 +65,10 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view text, std::size_t limit) {
+  const std::size_t whole = text.size();
   std::string result;
   while (!text.empty()) {
-    if (result.size() >= limit) return result + "...";
+    if (result.size() >= limit) return fmt::format("{}... ({} bytes)", result, whole);
     const std::size_t length = utf8_character(text);
     const auto first = static_cast<unsigned char>(text[0]);
     const bool control = length == 1 && (first < 0x20 || first == 0x7F);
@@ -61,6 +79,23 @@ std::string printable(std::string_view text, std::size_t limit) {
       result += text.substr(0, length);
     }
     text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result;
+}
+
+std::string brief(std::string_view message) {
+  std::string result;
+  while (!message.empty()) {
+    const char first = message[0];
+    if (first == '\n' || first == ' ') {
+      result += first;
+      message.remove_prefix(1);
+      continue;
+    }
+    const std::size_t part = part_of(message);
+    result += printable(message.substr(0, part), part > longest_part ? kept_of_part : part);
+    if (part > longest_part && first == '"') result += '"';
+    message.remove_prefix(part);
   }
   return result;
 }

@@ -48,6 +48,10 @@ std::string count_text(std::int64_t count) {
   return digits;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
 std::string short_text(double value) { return scaled(value, 1000.0, decimal, ""); }
 
 std::string rate_text(double per_second, std::string_view what) { return scaled(per_second, 1000.0, decimal, what); }

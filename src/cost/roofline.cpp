@@ -1,5 +1,7 @@
 #include "cost/roofline.hpp"
 
+#include "core/units.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,8 +45,8 @@ void check_step_model(const StepModelInput& in, core::Problems& problems, const 
   check_parallel(in.architecture, in.parallel.tensor, problems, place + "/parallel/tensor");
   check_precision(in.precision, in.architecture, in.gpu, problems, place + "/precision", warnings);
   if (in.parallel.tensor > in.fabric.max_ranks) {
-    problems.add(place + "/parallel/tensor", "tensor {} exceeds the {} GPUs of one {} domain; use at most {}",
-                 in.parallel.tensor, in.fabric.max_ranks, in.fabric.name, in.fabric.max_ranks);
+    problems.add(place + "/parallel/tensor", "tensor {} exceeds the {} of one {} domain; use at most {}",
+                 in.parallel.tensor, core::counted(in.fabric.max_ranks, "GPU"), in.fabric.name, in.fabric.max_ranks);
   }
   if (in.architecture.attention.window_is_chunk && in.architecture.attention.windowed_layers > 0) {
     warnings.push_back(in.architecture.name +

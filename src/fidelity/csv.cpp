@@ -1,6 +1,7 @@
 #include "fidelity/csv.hpp"
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -69,8 +70,8 @@ CsvTable parse_csv(std::string_view text, const std::string& place) {
     const std::vector<std::string> fields = next_record(text, at, line);
     if (blank(fields)) continue;
     if (fields.size() != table.header.size()) {
-      problems.add(place + ":" + std::to_string(start), "{} fields where the header has {}", fields.size(),
-                   table.header.size());
+      problems.add(place + ":" + std::to_string(start), "{} where the header has {}",
+                   core::counted(static_cast<std::int64_t>(fields.size()), "field"), table.header.size());
       continue;
     }
     CsvRow& row = table.rows.emplace_back();

@@ -2,6 +2,8 @@
 // instead of lengths; what is assumed of it stands here.
 #include "fidelity/deploy.hpp"
 
+#include "core/units.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,7 +119,7 @@ Case published_case(const CsvRow& row, const RowContext& context) {
   // Where no parallelism is stated, each GPU is taken as a replica of its own.
   out.gpus = std::max<std::int64_t>(gpus, pool.parallel.gpus());
   out.copies = static_cast<std::int32_t>(std::max<std::int64_t>(1, out.gpus / pool.parallel.gpus()));
-  out.shape = fmt::format("{} GPUs, tp {}, {}/{}, all at once", out.gpus, pool.parallel.tensor, text_of(row, "isl"),
+  out.shape = fmt::format("{}, tp {}, {}/{}, all at once", core::counted(out.gpus, "GPU"), pool.parallel.tensor, text_of(row, "isl"),
                           text_of(row, "osl"));
   Load load = shape->load;
   load.concurrency = offline_requests(load);

@@ -1,5 +1,6 @@
 // A validation for people: on a terminal, and as Markdown for a document.
 #include "fidelity/validate.hpp"
+#include "core/units.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 
@@ -112,8 +113,10 @@ std::string headline(const Validation& v) {
   std::size_t context = 0;
   for (const auto& [reason, n] : v.refused) refused += n;
   for (const auto& [reason, n] : v.context) context += n;
-  return fmt::format("{} rows of {}: {} predicted, {} refused, {} duplicates, {} context", v.cases.size(),
-                     kind_names[static_cast<std::size_t>(v.kind)], v.predicted, refused, v.duplicates, context);
+  return fmt::format("{} of {}: {} predicted, {} refused, {}, {} context",
+                     core::counted(static_cast<std::int64_t>(v.cases.size()), "row"),
+                     kind_names[static_cast<std::size_t>(v.kind)], v.predicted, refused,
+                     core::counted(static_cast<std::int64_t>(v.duplicates), "duplicate"), context);
 }
 
 }  // namespace

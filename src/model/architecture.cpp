@@ -1,5 +1,7 @@
 #include "model/architecture.hpp"
 
+#include "core/units.hpp"
+
 #include <fmt/core.h>
 
 namespace servecast::model {
@@ -8,7 +10,7 @@ namespace {
 void check_heads(const Attention& a, const Complain& complain) {
   if (a.heads <= 0 || a.kv_heads <= 0) return;  // reported as absent or out of range
   if (a.heads % a.kv_heads != 0) {
-    complain("attention/kv_heads", fmt::format("{} does not divide {} query heads", a.kv_heads, a.heads));
+    complain("attention/kv_heads", fmt::format("{} does not divide {}", a.kv_heads, core::counted(a.heads, "query head")));
   }
   if (a.kind == AttentionKind::Gqa && a.head_dim == 0) {
     complain("attention/head_dim", "absent; gqa attention needs the width of a head");
@@ -44,7 +46,7 @@ void check_window(const Architecture& m, const Complain& complain) {
     complain("attention/windowed_layers", "window and windowed_layers go together; give both or none");
   }
   if (a.windowed_layers > m.layers) {
-    complain("attention/windowed_layers", fmt::format("{} exceeds {} layers", a.windowed_layers, m.layers));
+    complain("attention/windowed_layers", fmt::format("{} exceeds {}", a.windowed_layers, core::counted(m.layers, "layer")));
   }
   if (a.window_is_chunk && a.window == 0) {
     complain("attention/window_is_chunk", "given without a window; give the chunk's size as window");
@@ -54,8 +56,8 @@ void check_window(const Architecture& m, const Complain& complain) {
 void check_moe(const Architecture& m, const Complain& complain) {
   const std::int32_t moe_layers = m.moe ? m.moe->layers : 0;
   if (m.dense_layers + moe_layers != m.layers) {
-    complain("dense_layers", fmt::format("{} dense and {} MoE layers do not add up to {} layers", m.dense_layers,
-                                         moe_layers, m.layers));
+    complain("dense_layers", fmt::format("{} dense and {} do not add up to {}", m.dense_layers,
+                                         core::counted(moe_layers, "MoE layer"), core::counted(m.layers, "layer")));
   }
   if (m.moe_interleaved && m.dense_layers != moe_layers) {
     complain("moe_interleaved",
@@ -63,9 +65,9 @@ void check_moe(const Architecture& m, const Complain& complain) {
   }
   if (!m.moe) return;
   const Moe& e = *m.moe;
-  if (e.top_k > e.experts) complain("moe/top_k", fmt::format("{} exceeds {} experts", e.top_k, e.experts));
+  if (e.top_k > e.experts) complain("moe/top_k", fmt::format("{} exceeds {}", e.top_k, core::counted(e.experts, "expert")));
   if (e.groups > 0 && e.experts % e.groups != 0) {
-    complain("moe/groups", fmt::format("{} does not divide {} experts", e.groups, e.experts));
+    complain("moe/groups", fmt::format("{} does not divide {}", e.groups, core::counted(e.experts, "expert")));
   }
   if (e.top_groups > e.groups) complain("moe/top_groups", fmt::format("{} exceeds {} groups", e.top_groups, e.groups));
   if ((e.shared_experts > 0) != (e.shared_intermediate > 0)) {

@@ -1,6 +1,7 @@
 #include "model/footprint.hpp"
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "model/kv_bytes.hpp"
 #include "precision/format.hpp"
 
@@ -122,7 +123,7 @@ std::optional<std::string> moe_problem(const Architecture& m, const Shard& s) {
   if (ranks % s.expert != 0) {
     return fmt::format("expert {} does not divide tensor x data = {} ranks", s.expert, ranks);
   }
-  if (s.expert > m.moe->experts) return fmt::format("expert {} exceeds the {} experts", s.expert, m.moe->experts);
+  if (s.expert > m.moe->experts) return fmt::format("expert {} exceeds the model's {}", s.expert, core::counted(m.moe->experts, "expert"));
   const Count split = ranks / s.expert;
   if (m.moe->intermediate % split != 0) {
     return fmt::format("{} ranks per expert do not divide the expert width {}; raise expert", split,
@@ -145,7 +146,7 @@ Padding mxfp4_expert_padding() {
 std::optional<std::string> shard_problem(const Architecture& m, const Shard& s) {
   if (s.tensor < 1 || s.data < 1 || s.expert < 1) return "parallel sizes start at 1";
   if (m.attention.heads % s.tensor != 0) {
-    return fmt::format("tensor {} does not divide {} attention heads", s.tensor, m.attention.heads);
+    return fmt::format("tensor {} does not divide {}", s.tensor, core::counted(m.attention.heads, "attention head"));
   }
   const std::int32_t kv_heads = m.attention.kv_heads;
   if (m.attention.kind == AttentionKind::Gqa && kv_heads % s.tensor != 0 && s.tensor % kv_heads != 0) {

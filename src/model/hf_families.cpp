@@ -1,5 +1,7 @@
 #include "model/hf_families.hpp"
 
+#include "core/units.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -191,7 +193,7 @@ void read_gqa(HfReading& r, Architecture& a) {
   } else if (t.heads > 0 && a.hidden % t.heads == 0) {
     t.head_dim = a.hidden / t.heads;
   } else if (t.heads > 0 && a.hidden > 0) {
-    r.problem("head_dim", fmt::format("absent, and {} heads do not divide hidden_size {}", t.heads, a.hidden));
+    r.problem("head_dim", fmt::format("absent, and the number of heads ({}) does not divide hidden_size {}", t.heads, a.hidden));
   }
   t.qkv_bias = r.view.flag("attention_bias");
   t.output_bias = t.qkv_bias;
@@ -201,7 +203,7 @@ bool read_layer_types(HfReading& r, Architecture& a, std::string_view windowed_t
   const std::vector<std::string>& types = r.view.texts_of("layer_types");
   if (types.empty()) return false;
   if (static_cast<std::int32_t>(types.size()) != a.layers) {
-    r.problem("layer_types", fmt::format("has {} entries for {} layers", types.size(), a.layers));
+    r.problem("layer_types", fmt::format("its length is {}, but there are {} layers", types.size(), a.layers));
   }
   for (const std::string& type : types) {
     if (type != windowed_type && type != "full_attention") {

@@ -1,5 +1,7 @@
 #include "model/hf_families.hpp"
 
+#include "core/units.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ std::int32_t shared_width(HfReading& r, const Moe& e) {
   const std::int64_t width = std::int64_t{e.shared_experts} * e.intermediate;
   if (width <= std::numeric_limits<std::int32_t>::max()) return static_cast<std::int32_t>(width);
   r.problem("n_shared_experts",
-            fmt::format("{} shared experts of width {} are too wide", e.shared_experts, e.intermediate));
+            fmt::format("{} of width {} are too wide together", core::counted(e.shared_experts, "shared expert"), e.intermediate));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // Answers about capacity for people and for machines.
 #include "config/json_text.hpp"
+#include "core/units.hpp"
 #include "plan/capacity.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
@@ -93,8 +94,8 @@ std::string answer_of(const Capacity& c) {
                        c.at_high ? c.at_high->why() : "");
   if (std::isinf(c.factor.high))
     return fmt::format("at least {} {}: no rate tried misses the targets", figure(c.low()), c.unit);
-  return fmt::format("capacity: {} to {} {} on {} GPUs within the targets at p{:g}", figure(c.low()), figure(c.high()),
-                     c.unit, c.gpus, c.percentile);
+  return fmt::format("capacity: {} to {} {} on {} within the targets at p{:g}", figure(c.low()), figure(c.high()),
+                     c.unit, core::counted(c.gpus, "GPU"), c.percentile);
 }
 
 std::string margin_of(const Capacity& c) {
@@ -140,9 +141,10 @@ std::string sizing_text(const Sizing& s) {
   else if (!s.replicas)
     text = sentence(s.problem);
   else
-    text = sentence(fmt::format("{} replicas of {} GPUs ({} GPUs) carry {} {} within the targets at p{:g}", *s.replicas,
-                                s.gpus_per_replica, *s.replicas * s.gpus_per_replica, figure(s.scenario_rate), s.unit,
-                                s.percentile));
+    text = sentence(fmt::format("{} of {} ({}) {} {} {} within the targets at p{:g}",
+                                core::counted(*s.replicas, "replica"), core::counted(s.gpus_per_replica, "GPU"),
+                                core::counted(*s.replicas * s.gpus_per_replica, "GPU"),
+                                *s.replicas == 1 ? "carries" : "carry", figure(s.scenario_rate), s.unit, s.percentile));
   if (s.at) text += sentence("limiting resource: " + s.at->limiting);
   if (s.below) text += sentence(fmt::format("with {}: {}", s.below->replicas, s.below->why()));
   return text + "\n" + points_table(s.points, s.scenario_rate, s.unit, s.percentile);

@@ -15,6 +15,8 @@ std::string figure(double value, std::string_view unit);  // "312 ms"
 std::string percent(double share);                        // "12.3 %"
 std::string usd(double amount);                           // "$0.421", "$1,250"
 
+// What a sentence shows of a name that the user chose.
+inline constexpr std::size_t name_width = 40;
 // Replaces control characters by a space and malformed bytes by '?'.
 std::string printable(std::string_view text);
 std::size_t width_of(std::string_view text);

@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -15,11 +19,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view scenario_file = "resolved.json";
 constexpr std::string_view last_file = "result.json";
+// Whatever a verb may write, in the order in which it goes: without result.json a folder claims nothing.
+constexpr std::string_view our_files[] = {last_file,  "requests.csv",  "timeline.csv",
+                                          "fit.json", "capacity.json", scenario_file};
+constexpr auto run_files = std::span(our_files).first<3>();
+constexpr std::string_view unfinished = ".partial";
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".partial") {
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), temporary_(path_ + std::string(unfinished)) {
   std::error_code ignored;
   if (fs::is_directory(path_, ignored)) throw core::Error(fmt::format("cannot write {}: it is a folder", path_));
   file_.reset(std::fopen(temporary_.c_str(), "wb"));
@@ -58,21 +73,44 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
   }
   fs::create_directories(path_, code);
   if (code) throw core::Error(fmt::format("cannot create the folder {}: {}", path_, code.message()));
+  for (const std::string_view name : our_files)
+    if (fs::is_directory(at(name), code)) throw core::Error(fmt::format("cannot write {}: it is a folder", at(name)));
 }
 
-OutputFile& OutputFolder::create(const std::string& name) {
-  return files_.emplace_back((fs::path(path_) / name).string());
+std::string OutputFolder::at(std::string_view name) const { return (fs::path(path_) / name).string(); }
+
+void OutputFolder::remove(std::string_view name) const {
+  std::error_code code;
+  fs::remove(at(name), code);
+  if (code) throw core::Error(fmt::format("cannot remove {}: {}", at(name), code.message()));
 }
+
+void OutputFolder::begin(std::string_view resolved) {
+  if (content(at(scenario_file)) != resolved) {
+    for (const std::string_view name : our_files) {
+      remove(name);
+      remove(fmt::format("{}{}", name, unfinished));
+    }
+  }
+  write(std::string(scenario_file), resolved);
+  commit();
+}
+
+OutputFile& OutputFolder::create(const std::string& name) { return files_.emplace_back(at(name)); }
 
 void OutputFolder::commit() {
   for (OutputFile& file : files_) file.close();
-  const std::string last = (fs::path(path_) / last_file).string();
-  std::remove(last.c_str());  // an older result must not stand beside newer rows
-  for (OutputFile& file : files_) {
-    if (file.path() != last) file.commit();
+  const std::string last = at(last_file);
+  const auto is_last = [&last](const OutputFile& file) { return file.path() == last; };
+  if (std::any_of(files_.begin(), files_.end(), is_last)) {
+    // Rows of an earlier run must not stand beside newer ones, not even for a moment.
+    for (const std::string_view name : run_files) remove(name);
   }
   for (OutputFile& file : files_) {
-    if (file.path() == last) file.commit();
+    if (!is_last(file)) file.commit();
+  }
+  for (OutputFile& file : files_) {
+    if (is_last(file)) file.commit();
   }
   files_.clear();
 }

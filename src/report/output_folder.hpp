@@ -1,6 +1,7 @@
-// A folder of results in which nothing is ever half-written: files are written under a temporary name and take their
-// own names together at commit(), result.json last, so that its presence says the folder is complete. What was not
-// committed is removed. Failures throw core::Error naming the file.
+// A folder of results in which nothing is ever half-written or a mixture of two answers: begin() removes what belongs
+// to another scenario, files are written under a temporary name and take their own names together at commit(),
+// result.json last, so that its presence says the folder is complete. What was not committed is removed. Failures throw
+// core::Error naming the file.
 #pragma once
 
 #include <cstdio>
@@ -38,8 +39,13 @@ class OutputFile {
 
 class OutputFolder {
  public:
-  // Creates the folder and its parents where absent; throws core::Error if the path is something else.
+  // Creates the folder and its parents where absent; throws core::Error if the path is something else, or holds folders
+  // with the names of our files.
   explicit OutputFolder(std::string path);
+
+  // Writes resolved.json at once, so that a run that fails later can be reproduced. Where the folder holds another one,
+  // every file of that earlier answer goes first.
+  void begin(std::string_view resolved);
 
   OutputFile& create(const std::string& name);  // valid until commit()
   void write(const std::string& name, std::string_view text) { create(name).write(text); }
@@ -47,6 +53,9 @@ class OutputFolder {
   const std::string& path() const { return path_; }
 
  private:
+  std::string at(std::string_view name) const;
+  void remove(std::string_view name) const;
+
   std::string path_;
   std::list<OutputFile> files_;
 };

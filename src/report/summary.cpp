@@ -51,7 +51,8 @@ std::string paragraph(std::string_view text, std::string_view first, std::string
 }
 
 std::string head(const metrics::Result& result, Colour colour) {
-  std::string text = result.scenario.empty() ? sentence(result) : result.scenario + ": " + sentence(result);
+  const std::string name = cut_to(result.scenario, name_width);
+  const std::string text = name.empty() ? sentence(result) : name + ": " + sentence(result);
   std::string out;
   for (const std::string& line : wrap(text, terminal_width)) {
     out += colour == Colour::On ? fmt::format("{}{}\x1b[0m\n", colour_of(result.verdict.state), line) : line + '\n';
@@ -65,12 +66,12 @@ std::string requests_line(const metrics::Result& result) {
   const metrics::RequestCounts& r = result.requests;
   if (r.arrived == 0) return {};
   std::string text =
-      fmt::format("{} requests arrived, {} completed", core::count_text(r.arrived), core::count_text(r.completed));
+      fmt::format("{} arrived, {} completed", core::counted(r.arrived, "request"), core::count_text(r.completed));
   if (r.unfinished() > 0) text += fmt::format(", {} unfinished", core::count_text(r.unfinished()));
   if (r.rejected > 0) text += fmt::format(", {} rejected", core::count_text(r.rejected));
   if (r.preempted > 0) text += fmt::format(", {} preempted on the way", core::count_text(r.preempted));
   if (result.duration_s)
-    text += fmt::format("; {} s on {} GPUs", figure(*result.duration_s), core::count_text(result.gpus));
+    text += fmt::format("; {} s on {}", figure(*result.duration_s), core::counted(result.gpus, "GPU"));
   std::string out = paragraph(text, "  ", "  ");
   for (const auto& [reason, count] : result.rejections) {
     out += paragraph(fmt::format("{} rejected: {}", core::count_text(count), reason), "    ", "    ");

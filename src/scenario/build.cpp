@@ -2,6 +2,7 @@
 
 #include "config/json_reader.hpp"
 #include "config/json_writer.hpp"
+#include "core/units.hpp"
 #include "cost/parallel.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
@@ -95,7 +96,7 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
   const std::int64_t present = std::int64_t{r.node.gpus} * r.scenario.cluster.nodes;
   if (tensor > r.node.scale_up_domain) {
     problems.add(place + "/parallel/tensor",
-                 "{} GPUs are more than the {} that {} joins by scale-up links; tensor "
+                 "{} exceeds the number of GPUs ({}) that {} joins by scale-up links; tensor "
                  "parallelism across machines is not in this version of servecast",
                  tensor, r.node.scale_up_domain, r.node.name);
     return;
@@ -103,10 +104,10 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
   const std::int64_t fit = replicas_that_fit(r, tensor);
   if (pool.replicas <= fit) return;
   problems.add(place + "/replicas",
-               "{} replicas of {} GPUs need {} GPUs, and {} nodes of {} GPUs have {}, which hold {} such "
-               "replicas; lower replicas or raise cluster/nodes",
-               pool.replicas, tensor, std::int64_t{pool.replicas} * tensor, r.scenario.cluster.nodes, r.node.gpus,
-               present, fit);
+               "needs {} for {} of {}; {} of {} make {}, room for {}; lower replicas or raise cluster/nodes",
+               core::counted(std::int64_t{pool.replicas} * tensor, "GPU"), core::counted(pool.replicas, "replica"),
+               core::counted(tensor, "GPU"), core::counted(r.scenario.cluster.nodes, "node"),
+               core::counted(r.node.gpus, "GPU"), present, core::counted(fit, "replica"));
 }
 
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
@@ -136,9 +137,9 @@ void check_lengths(const Resolved& r, const std::string& place, core::Problems& 
   if (shortest >= limit)
     problems.add(
         place,
-        "every prompt has at least {} tokens, but prompt and output together are limited by max_model_len {}; raise "
+        "every prompt has at least {}, but prompt and output together are limited by max_model_len {}; raise "
         "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject",
-        shortest, limit);
+        core::counted(shortest, "token"), limit);
 }
 
 using PlaceOf = std::function<std::string(const std::string& pointer)>;

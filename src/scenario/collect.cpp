@@ -104,18 +104,20 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
 
 void add_warnings(metrics::Result& out, const Finished& f) {
   for (const std::string& warning : f.source.warnings) out.warnings.push_back(warning);
-  const auto count = [](std::uint64_t n) { return core::count_text(static_cast<std::int64_t>(n)); };
+  const auto count = [](std::uint64_t n, std::string_view noun) {
+    return core::counted(static_cast<std::int64_t>(n), noun);
+  };
   for (const auto& [reason, rows] : f.source.skipped)
-    out.warnings.push_back(fmt::format("{} rows of the trace were skipped: {}", count(rows), reason));
+    out.warnings.push_back(fmt::format("skipped {} of the trace: {}", count(rows, "row"), reason));
   if (f.source.rejected_overlong > 0)
     out.warnings.push_back(
-        fmt::format("{} requests longer than max_model_len were left out", count(f.source.rejected_overlong)));
+        fmt::format("left out {} longer than max_model_len", count(f.source.rejected_overlong, "request")));
   if (f.source.clipped_inputs + f.source.clipped_outputs > 0)
-    out.warnings.push_back(fmt::format("{} prompts and {} outputs were cut to fit max_model_len",
-                                       count(f.source.clipped_inputs), count(f.source.clipped_outputs)));
+    out.warnings.push_back(fmt::format("cut {} and {} to fit max_model_len", count(f.source.clipped_inputs, "prompt"),
+                                       count(f.source.clipped_outputs, "output")));
   if (f.source.sessions_cut > 0)
     out.warnings.push_back(
-        fmt::format("{} sessions ended early: their next turn exceeds max_model_len", count(f.source.sessions_cut)));
+        fmt::format("ended {} early: the next turn exceeds max_model_len", count(f.source.sessions_cut, "session")));
   if (out.origin && out.origin->extrapolated > most_extrapolated)
     out.warnings.push_back(fmt::format("{} of the step time reaches beyond what kernels were measured for; explain shows "
                                        "which operators",

@@ -82,8 +82,8 @@ std::string reason_of(const FitReport& r) {
   if (c.kv_bytes <= 0)
     return fmt::format("weights and working memory exceed the {} budget by {}", core::bytes_text(c.requested),
                        core::bytes_text(-c.kv_bytes));
-  return fmt::format("the KV cache holds {} tokens, one request of max_model_len {} needs {} more",
-                     core::count_text(r.kv_tokens), core::count_text(*r.settings.max_model_len),
+  return fmt::format("the KV cache holds {}, one request of max_model_len {} needs {} more",
+                     core::counted(r.kv_tokens, "token"), core::count_text(*r.settings.max_model_len),
                      core::bytes_text(c.shortfall));
 }
 

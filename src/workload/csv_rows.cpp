@@ -1,6 +1,7 @@
 #include "workload/csv_rows.hpp"
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "workload/trace_values.hpp"
 
 #include <algorithm>
@@ -47,9 +48,9 @@ bool CsvRows::next() {
   split(line);
   if (fields_.size() != header_.size()) {
     throw core::InputError(lines_.place(),
-                           fmt::format("the row has {} fields where the header has {}; it is truncated or "
-                                       "damaged",
-                                       fields_.size(), header_.size()));
+                           fmt::format("the row has {} where the header has {}; it is truncated or damaged",
+                                       core::counted(static_cast<std::int64_t>(fields_.size()), "field"),
+                                       header_.size()));
   }
   return true;
 }

@@ -1,4 +1,5 @@
 #include "workload/arrivals.hpp"
+#include "core/units.hpp"
 #include "workload/request_draws.hpp"
 #include "workload/sources.hpp"
 
@@ -51,9 +52,9 @@ class OpenLoop final : public Source {
     ready_.arrival = core::Time::never();
     if (ran_out && requests_ && left_ > 0 && end_ == core::Time::never()) {
       report_->warnings.push_back(
-          fmt::format("the arrival process ended {} requests early: its rate is 0 from then on, "
+          fmt::format("the arrival process ended {} early: its rate is 0 from then on, "
                       "or they would come after 106 days, the longest run",
-                      left_));
+                      core::counted(static_cast<std::int64_t>(left_), "request")));
     }
     left_ = 0;
   }

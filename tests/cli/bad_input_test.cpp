@@ -74,6 +74,17 @@ TEST_CASE("values of the wrong type or out of range are refused") {
   refused_with("\"tensor\": 1", "\"tensor\": 0", {"bad.json:/pools/0/parallel/tensor", "0"});
 }
 
+TEST_CASE("an unknown variant is the only problem reported of its object") {
+  Workspace work;
+  work.write("s.json", small_scenario());
+  for (const std::string key : {"input_tokens/distribution", "arrivals/process"}) {
+    const Outcome outcome = work.servecast("run s.json --set /workload/" + key + "=bogus");
+    refused(outcome, 2, {"--set /workload/" + key + ": \"bogus\" is not one of "});
+    CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+  }
+  refused_with("\"rate_per_s\": 10", "\"rate_per_s\": \"x\"", {"found \"x\""});
+}
+
 TEST_CASE("NaN, infinities and huge numbers are refused") {
   refused_with("\"rate_per_s\": 10", "\"rate_per_s\": NaN", {"bad.json"});
   refused_with("\"rate_per_s\": 10", "\"rate_per_s\": 1e999", {"bad.json"});
@@ -161,4 +172,36 @@ TEST_CASE("a what-if that extends itself is refused") {
   Workspace work;
   work.write("loop.json", R"({ "extends": "loop.json" })");
   refused(work.servecast("run loop.json"), 2, {"loop.json"});
+}
+
+TEST_CASE("explain refuses a step without anything in it") {
+  const Workspace work;
+  refused(work.servecast("explain quickstart --decode 0 --prefill 0"), 2, {"--decode", "nothing to explain"});
+  refused(work.servecast("explain quickstart --decode 0"), 2, {"--decode", "nothing to explain"});
+  refused(work.servecast("explain quickstart --prefill 8 --context 100"), 2, {"--context", "--decode"});
+  CHECK(work.servecast("explain quickstart --context 100").out.find("1 decoding at 100 tokens each") !=
+        std::string::npos);
+}
+
+TEST_CASE("messages show long names by their beginning and their length") {
+  const Workspace work;
+  const std::string name(3000, 'x');
+  for (const std::string& arguments :
+       {"run " + name, "run " + name + ".json", name, "run quickstart --" + name, "run quickstart --set /" + name + "=3",
+        "run quickstart --seed " + name, "run quickstart --out " + name, "list " + name, "describe " + name + " x",
+        "schema " + name, "init " + name, "import trace " + name, "import trace x --format " + name,
+        "validate x --max-error " + name, "calibrate show --stack " + name}) {
+    const Outcome outcome = work.servecast(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.exit_code != 0);
+    CHECK(outcome.err.size() < 600);
+    CHECK(outcome.err.find(" bytes)") != std::string::npos);
+  }
+}
+
+TEST_CASE("usage errors name the verb and where its help is") {
+  const Workspace work;
+  CHECK(work.servecast("run quickstart --sed 3").err ==
+        "servecast run: the following arguments were not expected: 3 --sed; see servecast run --help\n");
+  CHECK(work.servecast("import").err == "servecast import: a subcommand is required; see servecast import --help\n");
 }

@@ -31,11 +31,15 @@ std::string Workspace::read(const std::string& name) const {
   return text.str();
 }
 
+int Workspace::shell(const std::string& command) const {
+  const std::string all =
+      "cd '" + folder_.string() + "'; servecast() { '" SERVECAST_BINARY "' \"$@\"; }; " + command;
+  const int status = std::system(all.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 Outcome Workspace::servecast(const std::string& arguments) const {
-  const std::string command = "cd '" + folder_.string() + "' && '" SERVECAST_BINARY "' " + arguments +
-                              " > stdout.txt 2> stderr.txt < /dev/null";
-  const int status = std::system(command.c_str());
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const int code = shell("servecast " + arguments + " > stdout.txt 2> stderr.txt < /dev/null");
   return {code, read("stdout.txt"), read("stderr.txt")};
 }
 

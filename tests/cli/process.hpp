@@ -25,6 +25,8 @@ class Workspace {
   std::string read(const std::string& name) const;
   // Runs `servecast ARGUMENTS` through the shell, in the folder.
   Outcome servecast(const std::string& arguments) const;
+  // Runs a shell command in the folder, in which `servecast` is the binary; returns its exit code.
+  int shell(const std::string& command) const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:

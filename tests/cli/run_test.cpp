@@ -39,6 +39,17 @@ TEST_CASE("human output gives the verdict first and fits 80 columns") {
   CHECK(outcome.err.empty());
 }
 
+TEST_CASE("one of a thing is not called several") {
+  Workspace work;
+  work.write("s.json", scenario_with("\"replicas\": 2", "\"replicas\": 1"));
+  const Outcome run = work.servecast("run s.json --set /workload/requests=1");
+  CHECK(contains(run.out, "\n  1 request arrived, 1 completed;"));
+  CHECK(contains(run.out, " s on 1 GPU\n"));
+  CHECK(contains(work.servecast("fit s.json").out, "(1 replica)"));
+  CHECK(contains(work.servecast("run s.json --set /pools/0/replicas=9").err,
+                 "needs 9 GPUs for 9 replicas of 1 GPU; 1 node of 8 GPUs make 8, room for 8 replicas"));
+}
+
 TEST_CASE("--out writes the files, and resolved.json reproduces the run") {
   Workspace work;
   work.write("s.json", small_scenario());

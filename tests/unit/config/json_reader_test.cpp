@@ -83,6 +83,13 @@ TEST_CASE("rules between keys are reported at the key they name") {
         Lines{"demo.json:/seed: 13 is unlucky with records; take another"});
 }
 
+TEST_CASE("a value that cannot be read causes no problems of rules between keys") {
+  CHECK(problems_of(R"({"name": 4, "arrivals": {"concurrency": 1}, "seed": 13})") ==
+        Lines{"demo.json:/name: expected a string, found 4"});
+  CHECK(problems_of(R"({"name": "x", "weights": ["y"], "arrivals": {"concurrency": 1}, "seed": 13})") ==
+        Lines{"demo.json:/weights/0: expected a number, found \"y\""});
+}
+
 TEST_CASE("whole numbers may be written as 3.0 but must fit") {
   CHECK(problems_of(R"({"name": "x", "arrivals": {"concurrency": 1}, "seed": 3.0})").empty());
   CHECK(problems_of(R"({"name": "x", "arrivals": {"concurrency": 1}, "seed": 1e30})") ==

@@ -42,7 +42,7 @@ TEST_CASE("printable text has no control characters, no broken bytes and a limit
   CHECK(printable("a\x1b[31mb\n\xFF") == "a?[31mb??");
   CHECK(printable("\xC2\x9B") == "?");
   CHECK(printable("caf\xC3\xA9") == "caf\xC3\xA9");
-  CHECK(printable(std::string(100, 'x'), 10) == "xxxxxxxxxx...");
+  CHECK(printable(std::string(100, 'x'), 10) == "xxxxxxxxxx... (100 bytes)");
 }
 
 TEST_CASE("numbers are written in the shortest form that reads back the same") {
@@ -68,4 +68,19 @@ TEST_CASE("ranges show which ends belong to them") {
   CHECK(contains(closed(0, 1), 0));
   CHECK_FALSE(contains(above(0), 0));
   CHECK_FALSE(contains({0, 1, false, true}, 1));
+}
+
+TEST_CASE("a message shows long words and quotations by their beginning and their length") {
+  const std::string long_name(3000, 'x');
+  const std::string shown = std::string(40, 'x') + "... (3000 bytes)";
+  CHECK(brief("cannot read " + long_name + ": no such file") ==
+        "cannot read " + std::string(40, 'x') + "... (3001 bytes) no such file");
+  CHECK(brief("unknown model \"" + long_name + "\"; known: a, b") ==
+        "unknown model \"" + std::string(39, 'x') + "... (3002 bytes)\"; known: a, b");
+  std::string words;
+  for (int i = 0; i < 500; ++i) words += "word ";
+  CHECK(brief("expected true, found \"" + words + "\"").size() < 100);
+  CHECK(brief("first\nsecond \"line\n\x1b[31m") == "first\nsecond \"line\n?[31m");
+  const std::string usual = "s.json:/pools/0/engine/max_num_seq: unknown key; did you mean \"max_num_seqs\"?";
+  CHECK(brief(usual) == usual);
 }

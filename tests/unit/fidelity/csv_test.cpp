@@ -21,7 +21,7 @@ TEST_CASE("an empty file is an error, and so is a row of another length, named b
     FAIL("no error");
   } catch (const core::InputError& e) {
     REQUIRE(e.lines().size() == 2);
-    CHECK(e.lines()[0] == "t.csv:3: 1 fields where the header has 2");
+    CHECK(e.lines()[0] == "t.csv:3: 1 field where the header has 2");
     CHECK(e.lines()[1] == "t.csv:4: 3 fields where the header has 2");
   }
 }

@@ -163,5 +163,5 @@ TEST_CASE("keys of another distribution and missing ones are named") {
   CHECK(breaches(e).size() == 1);
   e.values = {1, 2};
   e.weights = {1};
-  CHECK(breaches(e) == std::vector<std::string>{"weights: 1 weights for 2 values"});
+  CHECK(breaches(e) == std::vector<std::string>{"weights: the numbers of weights (1) and values (2) differ"});
 }
