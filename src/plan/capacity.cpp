@@ -18,7 +18,7 @@ namespace {
 // within its targets (assumed: bursts that do are smaller).
 constexpr double hopeless = 4;
 constexpr std::int32_t most_replicas = 4096;
-constexpr double longest_span_s = 5e6;  // of simulated arrivals: far inside what the clock holds, 106 days
+constexpr double longest_span_s = core::longest_run_s / 2;  // of simulated arrivals: far inside the longest run
 
 struct Interrupted {};
 
@@ -80,11 +80,12 @@ class Prober {
     bool saturated = false;
     scenario::RunOptions options;
     options.times = times_;
-    options.stop = &give_up;
+    options.stop = options_.stop;
+    options.give_up = &give_up;
     const auto limit = most_in_system(r);
     options.progress = [&](const scenario::RunProgress& p) {
       saturated = saturated || (limit && static_cast<double>(p.arrived - p.finished) > *limit);
-      if (saturated || stopped()) give_up = true;
+      if (saturated) give_up = true;
     };
     const scenario::RunOutcome outcome = scenario::run(r, options);
     if (stopped()) throw Interrupted{};

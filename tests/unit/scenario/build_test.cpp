@@ -151,3 +151,43 @@ TEST_CASE("built-in scenarios with lengths of their own resolve") {
     CHECK(scenario::fit_all(scenario::resolve({name, {}, {}})).problem.empty());
   }
 }
+
+TEST_CASE("a run ends before the clock can overflow, whatever arrives last") {
+  const File file(fixed_cost);
+  const std::vector<std::string> sets = {"/workload/requests=100", "/workload/arrivals/rate_per_s=2.2e-5"};
+  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), sets, {}}), {});
+  CHECK(out.result.requests.completed == 87);  // constant gaps of 45,455 s within 4e6 s
+  CHECK(out.end <= core::end_of_time());
+  CHECK(problems_of({file.path(), {"/workload/duration_s=9.1e6", "/limits/max_simulated_s=9.1e6"}, {}}).size() == 2);
+}
+
+TEST_CASE("steps that outlast the longest run end with it") {
+  const File file(fixed_cost);
+  const std::vector<std::string> sets = {"/cost/fixed/step_us=1e9", "/workload/output_tokens/value=3900",
+                                         "/workload/requests=8"};
+  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), sets, {}}), {});
+  // 3,900 steps of 1000 s are 3.9e6 s; a second batch of requests would end after the longest run.
+  CHECK(out.result.requests.arrived == 8);
+  CHECK(out.result.requests.completed + out.result.requests.unfinished() == 8);
+  CHECK(core::to_seconds(out.end) < core::longest_run_s + 1100);
+}
+
+TEST_CASE("a run cut by its limit ends with the steps in progress") {
+  const File file(fixed_cost);
+  // The request of 1 s prefills until 1.002 s and decodes in steps of 1 ms; the one in progress at 1.0055 s ends at
+  // 1.006 s.
+  const scenario::RunOutcome out =
+      scenario::run(scenario::resolve({file.path(), {"/limits/max_simulated_s=1.0055"}, {}}), {});
+  CHECK(core::to_seconds(out.end) == Approx(1.006).epsilon(1e-12));
+  CHECK(out.result.requests.unfinished() == 1);
+}
+
+TEST_CASE("a crowd that arrives at once is served as one, however large") {
+  const File file(fixed_cost);
+  const std::vector<std::string> sets = {"/workload/arrivals={\"process\":\"all-at-once\"}", "/workload/requests=9000",
+                                         "/workload/output_tokens/value=1"};
+  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), sets, {}}), {});
+  // Each replica prefills 4,500 prompts of 100 tokens, eight a step of 1 + 8 ms.
+  CHECK(out.result.requests.completed == 9000);
+  CHECK(core::to_seconds(out.end) == Approx(562 * 0.009 + 0.005));
+}
