@@ -78,7 +78,7 @@ int run(const Common& options) {
   }
   print(options.json ? json : report::summary(outcome.result, colour_of_stdout()));
   if (outcome.log == nullptr) return exit_code(outcome, {});
-  std::vector<std::string> failures = missed_targets(resolved.scenario.slo, outcome);
+  std::vector<std::string> failures = missed_targets(outcome.targets, resolved.scenario.slo.percentile);
   for (std::string& failure : failed_thresholds(resolved.scenario.thresholds, json))
     failures.push_back(std::move(failure));
   return exit_code(outcome, failures);

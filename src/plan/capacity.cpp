@@ -101,11 +101,11 @@ class Prober {
     p.replicas = r.scenario.pools[0].replicas;
     p.saturated = saturated;
     p.state = outcome.result.verdict.state;
-    p.targets = against_targets(r.scenario.slo, outcome);
+    p.targets = outcome.targets;
     p.limiting = outcome.result.limiting_resource.value_or("");
     p.load_factor = outcome.result.verdict.load_factor.value_or(0);
     p.duration_s = outcome.result.duration_s.value_or(0);
-    const bool all_met = std::all_of(p.targets.begin(), p.targets.end(), [](const TargetValue& t) { return t.met(); });
+    const bool all_met = std::all_of(p.targets.begin(), p.targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
     p.good = all_met && !saturated && p.state != metrics::State::Overloaded;
     return p;
   }
@@ -122,7 +122,7 @@ std::string Point::why() const {
   if (good) return "";
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  for (const TargetValue& t : targets) {
+  for (const metrics::TargetValue& t : targets) {
     if (t.met()) continue;
     add(std::isinf(t.value_ms) ? fmt::format("{} is not reached in time by unfinished requests", t.name)
                                : fmt::format("{} {} ms exceeds its target of {} ms", t.name,

@@ -2,6 +2,7 @@
 
 #include "cluster/cluster.hpp"
 #include "core/simulation.hpp"
+#include "core/units.hpp"
 #include "engine/constant_time.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
@@ -136,6 +137,28 @@ core::Time end_of(Setup& setup, const Limits& limits, Ending ending) {
   return setup.cluster.stop(ending == Ending::TimeLimit ? limit_of(limits) : setup.simulation.now());
 }
 
+// What was left out because the run was cut short, for the reader of a result that does not show it.
+std::string cut_text(const Setup& setup, const Limits& limits, Ending ending) {
+  if (ending == Ending::Drained || ending == Ending::Interrupted) return "";
+  const metrics::RequestCounts& n = setup.log->counts();
+  std::string text;
+  if (ending == Ending::LastArrival)
+    text = "limits/drain is false, so the run ended with the last arrival";
+  else if (limits.max_simulated_s)
+    text = fmt::format("limits/max_simulated_s {:g} cut the run", *limits.max_simulated_s);
+  else
+    text = fmt::format("the run was cut at {:.0f} s, the longest there is", core::longest_run_s);
+  if (n.unfinished() > 0)
+    text += fmt::format("; {} requests were in flight: no latency holds them, and no target judges those that had "
+                        "not yet missed it",
+                        core::count_text(n.unfinished()));
+  const std::uint64_t total = setup.source->total().value_or(0);
+  const auto arrived = static_cast<std::uint64_t>(n.arrived);
+  if (total > arrived)
+    text += fmt::format("; {} more had not arrived", core::count_text(static_cast<std::int64_t>(total - arrived)));
+  return text;
+}
+
 }  // namespace
 
 RunOutcome run(const Resolved& r, const RunOptions& options) {
@@ -157,7 +180,11 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
                                       setup.times->warnings.end());
   out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost,
-                        setup.source_report, out.end, out.client_overhead, unfinished, arrivals_ended, out.interrupted});
+                        setup.source_report, out.end, out.client_overhead, unfinished,
+                        arrivals_ended && !out.interrupted, out.interrupted,
+                        cut_text(setup, r.scenario.limits, ending)});
+  out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
+                                         {out.end, out.client_overhead});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
   out.log = std::move(setup.log);
   return out;

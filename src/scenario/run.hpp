@@ -5,6 +5,7 @@
 #include "core/time.hpp"
 #include "metrics/request_log.hpp"
 #include "metrics/result.hpp"
+#include "metrics/targets.hpp"
 #include "metrics/timeline.hpp"
 #include "scenario/build.hpp"
 #include "scenario/step_times.hpp"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace servecast::scenario {
 
@@ -40,7 +42,8 @@ struct RunOutcome {
   std::unique_ptr<metrics::RequestLog> log;  // null when infeasible
   metrics::Timeline timeline;
   core::Duration client_overhead;  // that latencies contain on top of the log's times
-  core::Time end;  // last simulated instant
+  core::Time end;                              // last simulated instant
+  std::vector<metrics::TargetValue> targets;  // the scenario's, at its percentile
   std::uint64_t events = 0;
   bool interrupted = false;
 };
