@@ -74,7 +74,7 @@ int run(const Common& options) {
   print(options.json ? json : report::summary(outcome.result, colour_of_stdout()));
   std::vector<std::string> failures;
   if (outcome.log != nullptr) {
-    failures = missed_targets(resolved.scenario.slo, outcome);
+    failures = missed_targets(outcome.targets, resolved.scenario.slo.percentile);
     for (std::string& failure : failed_thresholds(resolved.scenario.thresholds, json))
       failures.push_back(std::move(failure));
   }

@@ -2,54 +2,23 @@
 
 #include "config/document.hpp"
 #include "core/error.hpp"
-#include "core/statistics.hpp"
 #include "core/units.hpp"
-#include "metrics/latency.hpp"
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <cmath>
 
 namespace servecast::cli {
 
-namespace {
-
-// A value no target allows, for requests without an answer.
-constexpr double never_ms = std::numeric_limits<double>::max() / 4;
-
-template <typename Value>
-double percentile_of(const scenario::RunOutcome& outcome, double p, Value value) {
-  std::vector<double> values;
-  const metrics::Records& records = outcome.log->records();
-  values.reserve(records.size());
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (!records[i].completed())
-      values.push_back(never_ms);
-    else if (const double v = value(records[i]); v >= 0)
-      values.push_back(v);
-  }
-  return core::percentile(values, p);
-}
-
-std::string missed(std::string_view name, double target, double value, double p) {
-  const std::string shown =
-      value >= never_ms / 2 ? "not reached by unfinished requests" : fmt::format("{} ms", core::number_text(value));
-  return fmt::format("target missed: {} p{:g} {}, target {} ms", name, p, shown, core::number_text(target));
-}
-
-}  // namespace
-
-std::vector<std::string> missed_targets(const scenario::Slo& slo, const scenario::RunOutcome& outcome) {
+std::vector<std::string> missed_targets(const std::vector<metrics::TargetValue>& targets, double percentile) {
   std::vector<std::string> out;
-  const core::Duration overhead = outcome.client_overhead;
-  const auto check = [&](std::string_view name, const std::optional<double>& target, auto value) {
-    if (!target) return;
-    const double reached = percentile_of(outcome, slo.percentile, value);
-    if (reached > *target) out.push_back(missed(name, *target, reached, slo.percentile));
-  };
-  check("ttft", slo.ttft_ms, [overhead](const metrics::Record& r) { return metrics::ttft_ms(r, overhead); });
-  check("tpot", slo.tpot_ms, [](const metrics::Record& r) { return r.output_tokens > 1 ? metrics::tpot_ms(r) : -1.0; });
-  check("e2e", slo.e2e_ms, [overhead](const metrics::Record& r) { return metrics::e2e_ms(r, overhead); });
+  for (const metrics::TargetValue& t : targets) {
+    if (t.met()) continue;
+    const std::string reached = std::isinf(t.value_ms) ? "not reached in time by unfinished or rejected requests"
+                                                       : fmt::format("{} ms", core::number_text(t.value_ms));
+    out.push_back(fmt::format("target missed: {} p{:g} {}, target {} ms", t.name, percentile, reached,
+                              core::number_text(t.target_ms)));
+  }
   return out;
 }
 
@@ -61,6 +30,10 @@ std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold
   core::Problems problems;
   for (const scenario::Threshold& t : thresholds) {
     const std::optional<double> value = result.number(t.metric);
+    if (!value && result.is_null(t.metric)) {
+      out.push_back(fmt::format("threshold failed: {} is unknown, because nothing was measured", t.metric));
+      continue;
+    }
     if (!value) {
       problems.add("thresholds", "the result has no number at {}; servecast run --json shows what it has", t.metric);
       continue;

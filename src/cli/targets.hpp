@@ -1,7 +1,7 @@
 // Whether a run met what its scenario demands: latency targets (slo) and thresholds on any number of the result.
 #pragma once
 
-#include "scenario/run.hpp"
+#include "metrics/targets.hpp"
 #include "scenario/scenario.hpp"
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace servecast::cli {
 
-// One line for each latency target missed at the stated percentile. Requests that did not finish miss every target.
-std::vector<std::string> missed_targets(const scenario::Slo& slo, const scenario::RunOutcome& outcome);
+// One line for each latency target missed at the stated percentile.
+std::vector<std::string> missed_targets(const std::vector<metrics::TargetValue>& targets, double percentile);
 
 // One line for each threshold that fails. A metric that the result lacks throws core::InputError.
 std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds,

@@ -2,12 +2,19 @@
 
 #include "core/error.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace servecast::cluster {
 
 using core::Rank;
 using core::Time;
+
+namespace {
+
+constexpr int most_at_once = 4096;  // requests that one arrival event takes
+
+}  // namespace
 
 Cluster::Cluster(core::Simulation& simulation, workload::Source& source, Router& router, ArrivalObserver& observer,
                  engine::Observer& engine_observer)
@@ -22,8 +29,9 @@ void Cluster::add_replica(const MakeReplica& make) {
   lanes_.push_back(std::move(lane));
 }
 
-void Cluster::start() {
+void Cluster::start(Time limit) {
   SERVECAST_ENSURE(!lanes_.empty(), "a cluster without replicas");
+  limit_ = limit;
   arm_arrival();
 }
 
@@ -34,10 +42,23 @@ void Cluster::arm_arrival() {
   else arrival_.arm(next, Rank::Arrival, [this] { arrive(); });
 }
 
-// Takes every request of this instant in one event, in the source's order.
+// Takes the requests of this instant in the source's order; a crowd takes several events, so that whoever drives the
+// simulation can look in between. Decisions of the instant still see all of them.
 void Cluster::arrive() {
-  while (source_.next_arrival() <= simulation_.now()) admit(source_.take());
+  for (int i = 0; i < most_at_once && source_.next_arrival() <= simulation_.now(); ++i) admit(source_.take());
   arm_arrival();
+}
+
+Time Cluster::stop(Time t) {
+  Time last = t;
+  for (const auto& lane : lanes_) {
+    if (!lane->replica->running()) continue;
+    last = std::max(last, lane->replica->cut(t).end);
+    lane->completion.disarm();
+    lane->replica->commit();
+  }
+  ended_.clear();
+  return last;
 }
 
 void Cluster::admit(workload::Request&& request) {
@@ -87,7 +108,7 @@ void Cluster::decide(Lane& lane) {
 void Cluster::start(Lane& lane) {
   if (lane.replica->running() || !lane.replica->has_work()) return;
   // Only a lone replica knows that the next arrival is its own; others are cut when one comes.
-  const Time horizon = lanes_.size() == 1 ? source_.next_arrival() : Time::never();
+  const Time horizon = lanes_.size() == 1 ? std::min(source_.next_arrival(), limit_) : limit_;
   const engine::Run run = lane.replica->advance(simulation_.now(), horizon, cost::LinkOffer{});
   if (run.steps == 0) return;
   lane.completion.arm(run.end, Rank::Completion, [this, &lane] { complete(lane); });

@@ -36,8 +36,12 @@ class Cluster final : private engine::Observer {
   Cluster& operator=(const Cluster&) = delete;
 
   void add_replica(const MakeReplica& make);
-  // Arms the first arrival. Requires: at least one replica.
-  void start();
+  // Arms the first arrival. No run reaches further than to the first step end at or after `limit`. Requires: at least
+  // one replica, limit <= core::end_of_time().
+  void start(core::Time limit = core::end_of_time());
+  // Ends the runs in progress at their first step end at or after t and commits them; nothing new begins. Returns when
+  // the last of them ends, t where none was in progress. For the end of a simulation that is cut short.
+  core::Time stop(core::Time t);
 
   std::size_t replicas() const { return lanes_.size(); }
   const engine::Replica& replica(std::size_t i) const { return *lanes_[i]->replica; }
@@ -81,6 +85,7 @@ class Cluster final : private engine::Observer {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<engine::Load> loads_;                 // scratch
   std::vector<workload::RequestId> ended_;          // scratch: finished by the commit in progress
+  core::Time limit_;
   std::uint64_t arrived_ = 0, finished_ = 0;
 };
 

@@ -178,6 +178,11 @@ Document Document::from_inline(const Reference& reference) {
 
 bool Document::contains(std::string_view pointer) const { return find(*content_->root, pointer) != nullptr; }
 
+bool Document::is_null(std::string_view pointer) const {
+  const json* node = find(*content_->root, pointer);
+  return node != nullptr && node->is_null();
+}
+
 std::optional<double> Document::number(std::string_view pointer) const {
   const json* node = find(*content_->root, pointer);
   if (node == nullptr || !node->is_number()) return std::nullopt;

@@ -38,6 +38,7 @@ class Document {
   void set(std::string_view assignment, core::Problems& problems);
 
   bool contains(std::string_view pointer) const;
+  bool is_null(std::string_view pointer) const;
   // The number at pointer; none if there is none or something else.
   std::optional<double> number(std::string_view pointer) const;
   // Where a value (or an absent key) belongs, for messages: "file:/pointer" or "--set /pointer".

@@ -12,8 +12,8 @@ namespace servecast::core {
 
 namespace {
 
-// Largest span int64 picoseconds can hold, 9.22e6 s; one bit of slack keeps now + span representable.
-constexpr double max_seconds = 9.2e6;
+// int64 picoseconds hold 9.22e6 s; half of it, so that the sum of two spans is representable.
+constexpr double max_seconds = 4.6e6;
 
 struct Unit {
   std::string_view name;
@@ -40,7 +40,7 @@ std::string three_digits(double value) {
 }  // namespace
 
 Duration seconds(double s) {
-  SERVECAST_ENSURE(std::isfinite(s) && std::abs(s) < max_seconds, "{} s is outside the simulated range of {} s", s,
+  SERVECAST_ENSURE(std::isfinite(s) && std::abs(s) <= max_seconds, "{} s is outside the simulated range of {} s", s,
                    max_seconds);
   // nearbyint rounds half to even in the default rounding mode, which nothing here changes.
   return {static_cast<std::int64_t>(std::nearbyint(s * ps_per_second))};

@@ -1,5 +1,6 @@
 // Simulated time: integer picoseconds, so that two times are equal exactly when they are the same instant.
-// int64 covers 106 days from the start of a run. Conversions from seconds round half to even, once, at the edge.
+// int64 covers 106 days; a run ends after 46 days (longest_run_s), so that the sum of any two of its times is a time.
+// Conversions from seconds round half to even, once, at the edge.
 #pragma once
 
 #include <compare>
@@ -34,8 +35,12 @@ constexpr Duration operator-(Time a, Time b) { return {a.ps - b.ps}; }
 
 constexpr double ps_per_second = 1e12;
 
-// Requires: |s| < 9.2e6 (106 days); larger or non-finite values throw LogicError.
+// No run lasts longer, and no event of a run lies later than a step beyond it.
+constexpr double longest_run_s = 4e6;
+
+// Requires: |s| <= 4.6e6 (53 days), half of what int64 holds; larger or non-finite values throw LogicError.
 Duration seconds(double s);
+inline Time end_of_time() { return Time{} + seconds(longest_run_s); }  // of every run
 inline Duration milliseconds(double ms) { return seconds(ms * 1e-3); }
 inline Duration microseconds(double us) { return seconds(us * 1e-6); }
 inline constexpr double to_seconds(Duration d) { return static_cast<double>(d.ps) / ps_per_second; }

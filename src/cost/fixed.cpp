@@ -5,11 +5,16 @@
 namespace servecast::cost {
 
 void describe(config::Fields& f, FixedConfig& c) {
-  constexpr config::Range us = config::closed(0, 1e9);
-  f.field("step_us", c.step_us, us, "every step");
-  f.field("prefill_token_us", c.prefill_token_us, us, "every prefill token");
-  f.field("decode_request_us", c.decode_request_us, us, "every decoding sequence");
-  f.field("context_token_us", c.context_token_us, us, "every KV token read by decoding sequences");
+  // The largest step that an engine can make stays far inside the longest run.
+  f.field("step_us", c.step_us, config::closed(0, 1e9), "every step");
+  f.field("prefill_token_us", c.prefill_token_us, config::closed(0, 1e5), "every prefill token");
+  f.field("decode_request_us", c.decode_request_us, config::closed(0, 1e5), "every decoding sequence");
+  f.field("context_token_us", c.context_token_us, config::closed(0, 100), "every KV token read by decoding sequences");
+  if (!f.reading()) return;
+  const auto nothing = [](double us) { return core::microseconds(us).ps == 0; };
+  if (nothing(c.step_us) && (nothing(c.prefill_token_us) || nothing(c.decode_request_us)))
+    f.problem("", "some steps would take no time, and time would stand still; give step_us, or both prefill_token_us "
+                  "and decode_request_us, of at least 1e-6");
 }
 
 FixedCost::FixedCost(const FixedConfig& config)

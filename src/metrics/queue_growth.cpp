@@ -28,14 +28,15 @@ void sample_waits(const Records& records, std::size_t from, std::size_t to, core
 }
 
 // Time until the batches are full: unqueued TTFT plus two typical times from first to last token. Queueing lengthens
-// neither.
+// neither. A request in flight counts with the time it has decoded so far.
 double filling_s(const RequestLog& log, core::Time end) {
   const Records& records = log.records();
   std::vector<double> first_waits, decoding;
   sample_waits(records, 0, std::max<std::size_t>(1, records.size() / tenths), end, first_waits);
   const std::size_t stride = std::max<std::size_t>(1, records.size() / (samples_per_group * tenths));
   for (std::size_t i = 0; i < records.size(); i += stride) {
-    if (records[i].completed()) decoding.push_back(core::to_seconds(records[i].finish - records[i].first_token));
+    if (records[i].rejected() || records[i].first_token == core::Time::never()) continue;
+    decoding.push_back(core::to_seconds((records[i].completed() ? records[i].finish : end) - records[i].first_token));
   }
   return core::percentile(first_waits, 10) + 2 * core::percentile(decoding, 50);
 }
@@ -90,7 +91,8 @@ QueueGrowth measure_growth(const RequestLog& log, const NumberInSystem& n) {
   const double fill = filling_s(log, n.end);
   const double width = core::to_seconds(n.width);
   const std::size_t from = width > 0 ? static_cast<std::size_t>(std::min(fill / width, 1e9)) + 1 : n.bins.size();
-  if (log.counts().arrived < min_arrivals || fill > window_s / 2 || from + 2 > n.bins.size()) return g;
+  g.enough = log.counts().arrived >= min_arrivals;
+  if (!g.enough || fill > window_s / 2 || from + 2 > n.bins.size()) return g;
   g.long_enough = true;
   const double start = static_cast<double>(n.bins[from - 1].at_end);
   g.growth = static_cast<double>(n.bins.back().at_end) - start;

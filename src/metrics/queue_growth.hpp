@@ -8,6 +8,7 @@
 namespace servecast::metrics {
 
 struct QueueGrowth {
+  bool enough = false;       // the window holds enough requests to show a trend
   bool long_enough = false;  // the window holds enough requests and outlasts the filling of the batches twice
   double growth = 0;         // of N from the end of the filling to the end of the window
   double first_half = 0;     // part of it before the middle of that span

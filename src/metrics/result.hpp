@@ -1,5 +1,6 @@
 // The answer of a run as plain data: what result.json and the summary print. A part that a run does not have (a price,
-// targets, a timeline of energy) is absent rather than zero. Units are in the names; shares are 0 to 1.
+// targets, a timeline of energy) is absent rather than zero; a figure over nothing (a latency where no request completed,
+// a price where no token was delivered) holds 0 here and is shown as unknown. Units are in the names; shares are 0 to 1.
 #pragma once
 
 #include "metrics/confidence.hpp"
@@ -62,10 +63,12 @@ struct Result {
   std::optional<TimeShares> time;
   std::optional<std::string> limiting_resource;
   std::optional<EnergyUse> energy;
+  std::string no_energy;  // why a run that has none lacks it
   std::optional<TokenCost> cost;
   std::optional<Confidence> confidence;
   std::optional<OriginShares> origin;
   std::int64_t steps = 0;  // engine steps simulated
+  std::vector<std::string> cautions;  // what changes the meaning of the verdict; shown with it
   std::vector<std::string> warnings;
   std::uint64_t seed = 0;
   std::string fingerprint;
@@ -73,5 +76,8 @@ struct Result {
   std::vector<InputHash> inputs;
   bool partial = false;  // interrupted: everything covers the simulated part only
 };
+
+// Whether rates over the duration mean anything: something arrived and time passed.
+inline bool has_rates(const Result& r) { return r.duration_s.value_or(0) > 0 && r.requests.arrived > 0; }
 
 }  // namespace servecast::metrics

@@ -21,21 +21,18 @@ Throughput measure_throughput(const RequestLog& log, core::Duration duration, st
   return t;
 }
 
-Goodput measure_goodput(const RequestLog& log, core::Duration duration, const Targets& targets,
-                        core::Duration client_overhead) {
+Goodput measure_goodput(const RequestLog& log, core::Duration duration, const Targets& targets, const Seen& seen) {
   Goodput g;
   const Records& records = log.records();
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const Record& r = records[i];
-    if (!r.completed()) continue;
-    if (targets.ttft_ms && ttft_ms(r, client_overhead) > *targets.ttft_ms) continue;
-    if (targets.tpot_ms && tpot_ms(r) > *targets.tpot_ms) continue;
-    if (targets.e2e_ms && e2e_ms(r, client_overhead) > *targets.e2e_ms) continue;
-    ++g.good;
+    const Outcome outcome = outcome_of(records[i], targets, seen);
+    g.good += outcome == Outcome::Met ? 1 : 0;
+    g.undecided += outcome == Outcome::Undecided ? 1 : 0;
   }
   const double seconds = core::to_seconds(duration);
   if (seconds > 0) g.requests_per_s = static_cast<double>(g.good) / seconds;
-  if (records.size() > 0) g.slo_attainment = static_cast<double>(g.good) / static_cast<double>(records.size());
+  const auto decided = static_cast<std::int64_t>(records.size()) - g.undecided;
+  if (decided > 0) g.slo_attainment = static_cast<double>(g.good) / static_cast<double>(decided);
   return g;
 }
 

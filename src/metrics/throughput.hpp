@@ -1,20 +1,16 @@
-// Rates over the run's duration: from the first arrival to the last completion, or to the run's end where requests were
-// left unfinished. Only completed requests deliver tokens.
+// Rates over the run's duration as clients see it: from the first arrival until the last answer has reached its client,
+// or to the run's end where requests were left unfinished. So no latency exceeds it. Only completed requests deliver
+// tokens.
 #pragma once
 
 #include "metrics/latency.hpp"
 #include "metrics/request_log.hpp"
+#include "metrics/targets.hpp"
 
 #include <cstdint>
 #include <optional>
 
 namespace servecast::metrics {
-
-// Targets a request must meet; inclusive, only the given ones.
-struct Targets {
-  std::optional<double> ttft_ms, tpot_ms, e2e_ms;
-  bool any() const { return ttft_ms || tpot_ms || e2e_ms; }
-};
 
 struct Throughput {
   double requests_per_s = 0;
@@ -26,14 +22,14 @@ struct Throughput {
 
 struct Goodput {
   double requests_per_s = 0;  // completed within the targets, per second
-  double slo_attainment = 0;  // the same over all requests that arrived, rejected and unfinished ones included
+  std::optional<double> slo_attainment;  // share of all requests but the undecided ones; none where all are undecided
   std::int64_t good = 0;
+  std::int64_t undecided = 0;  // in flight at the end without having missed a target
 };
 
-// end: last simulated instant.
+// Inside the engines, without what the client's side adds. end: last simulated instant.
 core::Duration run_duration(const RequestLog& log, core::Time end);
 Throughput measure_throughput(const RequestLog& log, core::Duration duration, std::int64_t gpus, double mean_tpot_ms);
-Goodput measure_goodput(const RequestLog& log, core::Duration duration, const Targets& targets,
-                        core::Duration client_overhead);
+Goodput measure_goodput(const RequestLog& log, core::Duration duration, const Targets& targets, const Seen& seen);
 
 }  // namespace servecast::metrics

@@ -37,7 +37,8 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
 }
 
 TimeShares time_shares(const engine::Totals& sum, core::Duration elapsed, std::int64_t replicas) {
-  const double whole = static_cast<double>(elapsed.ps) * static_cast<double>(replicas);
+  const double busy = static_cast<double>((sum.compute + sum.memory + sum.network + sum.host).ps);
+  const double whole = std::max(busy, static_cast<double>(elapsed.ps) * static_cast<double>(replicas));
   if (whole <= 0) return {0, 0, 0, 0, 1};
   TimeShares t;
   t.compute = share(static_cast<double>(sum.compute.ps), whole);

@@ -9,7 +9,8 @@
 
 namespace servecast::metrics {
 
-// Shares of replica time; they sum to 1.
+// Shares of replica time; they sum to 1. The last step of a replica may outlast the run it belongs to, so that very
+// short runs are busier than they are long; their shares are of the busy time.
 struct TimeShares {
   double compute = 0, memory = 0, network = 0, host = 0, idle = 0;
 };

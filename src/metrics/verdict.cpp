@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace servecast::metrics {
 
@@ -49,11 +50,63 @@ std::string left_over(const RequestCounts& counts) {
   return fmt::format("{} of {} are unfinished", counts.unfinished(), counts.arrived);
 }
 
-// Of a system that keeps up.
+// Of a system that keeps up. A window from the first arrival to the last holds one gap less than arrivals.
 double load_factor(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts) {
   const double window_s = core::to_seconds(n.window_end - n.begin);
   if (!facts.capacity_requests_per_s || window_s <= 0) return facts.occupancy;
-  return static_cast<double>(log.counts().arrived) / window_s / *facts.capacity_requests_per_s;
+  return static_cast<double>(log.counts().arrived - 1) / window_s / *facts.capacity_requests_per_s;
+}
+
+// Requests without a first token when the run was stopped.
+std::int64_t still_waiting(const RequestLog& log, const RunFacts& facts) {
+  const RequestCounts& counts = log.counts();
+  return facts.stopped_early ? counts.arrived - counts.rejected - counts.first_tokens : 0;
+}
+
+// Left behind by a run that was stopped: for no lack of time, or because the queue outgrew what was served.
+bool left_behind(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts, const QueueGrowth& g,
+                 const Waits& waits) {
+  const RequestCounts& counts = log.counts();
+  const std::int64_t waiting = still_waiting(log, facts);
+  if (waiting == 0) return false;
+  const bool had_time =
+      facts.arrivals_ended && counts.completed > 0 && n.end - n.window_end > longest_stay(log.records());
+  return had_time || (g.enough && waiting > counts.first_tokens && waits.last_s > last_over_first * waits.first_s);
+}
+
+Verdict judge_backlog(const RequestLog& log, const QueueGrowth& g, double load, const RunFacts& facts) {
+  // Bursts too short to show steady growth: offered above the engines' own capacity is overload all the same, where
+  // the mean rate of so many arrivals is above it beyond chance.
+  const double arrived = static_cast<double>(log.counts().arrived);
+  const bool beyond_capacity = facts.capacity_requests_per_s && load * (1 - climb_sigmas / std::sqrt(arrived)) > 1;
+  return {beyond_capacity ? State::Overloaded : State::Backlogged,
+          fmt::format("requests arrived faster than they were served for a time and queued, up to {:.0f} more at once; "
+                      "{}",
+                      g.climb, left_over(log.counts())),
+          load};
+}
+
+// No queue was seen. Could it have been?
+Verdict judge_quiet(const RequestLog& log, const QueueGrowth& g, double load, const RunFacts& facts) {
+  const RequestCounts& counts = log.counts();
+  if (counts.completed == 0)
+    return {State::Stable,
+            counts.unfinished() > 0 ? fmt::format("none of {} requests was completed before the run ended", counts.arrived)
+                                    : "every request was rejected",
+            load, false};
+  const bool beyond = facts.capacity_requests_per_s && load > 1;
+  const double growth = beyond ? (1 - 1 / load) * static_cast<double>(counts.arrived) : 0.0;
+  if (beyond && (!g.long_enough || growth <= growth_sigmas * g.noise))
+    return {State::Stable,
+            fmt::format("requests came {:.3g} times as fast as the engines can serve them, but too few for a queue to "
+                        "show; simulate more of them",
+                        load),
+            load, false};
+  std::string reason = "requests were served as fast as they arrived";
+  if (beyond) reason += ", although their rate is above the estimate of what the engines sustain";
+  if (counts.unfinished() > 0) reason += fmt::format("; {} were still being served at the end", counts.unfinished());
+  if (!g.long_enough) reason += "; too short a run to see a slow build-up";
+  return {State::Stable, std::move(reason), load};
 }
 
 Verdict judge_open(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts) {
@@ -61,38 +114,24 @@ Verdict judge_open(const RequestLog& log, const NumberInSystem& n, const RunFact
   const Waits waits = measure_waits(log, n.end);
   const QueueGrowth g = measure_growth(log, n);
   const double arrived = static_cast<double>(counts.arrived);
-  const double gone = static_cast<double>(counts.completed + counts.rejected);
-  if (keeps_growing(g, waits, facts.stopped_early && counts.unfinished() > 0)) {
+  if (keeps_growing(g, waits, still_waiting(log, facts) > 0)) {
     return overloaded(
         g.arrivals, g.departures,
         fmt::format("the queue grew for as long as requests arrived, by {:.0f}; {}", g.growth, left_over(counts)));
   }
-  const bool had_time = facts.arrivals_ended && n.end - n.window_end > longest_stay(log.records());
-  const bool piled_up = counts.unfinished() > counts.completed && waits.last_s > last_over_first * waits.first_s;
-  if (facts.stopped_early && counts.unfinished() > 0 && (had_time || piled_up)) {
-    return overloaded(arrived, gone,
+  if (left_behind(log, n, facts, g, waits)) {
+    return overloaded(arrived, static_cast<double>(counts.first_tokens + counts.rejected),
                       fmt::format("the run reached its limit before the queue drained; {}", left_over(counts)));
   }
-  if (backed_up(g, waits, arrived)) {
-    const double load = load_factor(log, n, facts);
-    // Bursts too short to show steady growth: offered above the engines' own capacity is overload all the same.
-    const bool beyond_capacity = facts.capacity_requests_per_s && load > 1;
-    return {beyond_capacity ? State::Overloaded : State::Backlogged,
-            fmt::format(
-                "requests arrived faster than they were served for a time and queued, up to {:.0f} more at once; {}",
-                g.climb, left_over(counts)),
-            load};
-  }
-  std::string reason = "requests were served as fast as they arrived";
-  if (counts.unfinished() > 0) reason += fmt::format("; {} were still being served at the end", counts.unfinished());
-  if (!g.long_enough) reason += "; too short a run to see a slow build-up";
-  return {State::Stable, std::move(reason), load_factor(log, n, facts)};
+  const double load = load_factor(log, n, facts);
+  if (backed_up(g, waits, arrived)) return judge_backlog(log, g, load, facts);
+  return judge_quiet(log, g, load, facts);
 }
 
 }  // namespace
 
 Verdict judge(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts) {
-  if (log.counts().arrived == 0) return {State::Stable, "no request arrived", 0.0};
+  if (log.counts().arrived == 0) return {State::Stable, "no request arrived, so nothing was simulated", std::nullopt, false};
   switch (facts.traffic) {
     case Traffic::Closed:
       return {State::Stable, "a closed loop waits for its own answers, so its queue cannot grow", facts.occupancy};

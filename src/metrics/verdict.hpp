@@ -25,6 +25,7 @@ struct Verdict {
   State state = State::Stable;
   std::string reason;
   std::optional<double> load_factor;  // none where infeasible
+  bool conclusive = true;             // false: too short a run to tell whether a queue would grow
 };
 
 struct RunFacts {
@@ -42,12 +43,13 @@ struct RunFacts {
 // (variance of N's increments, measured). So
 //   overloaded: G exceeds three such standard deviations, both halves of the window carry a share of it, and requests
 //               wait longer at the end than at the start, or still wait when the run is stopped; or the run was stopped
-//               although everything had time to finish after the last arrival, or with more requests unfinished than
-//               completed behind growing waits;
+//               while requests waited for their first token although there was time for it after the last arrival, or
+//               while more waited for it than had got it, behind growing waits;
 //   backlogged: not overloaded, but N climbed by more than two standard deviations (or a tenth of all requests) at some
 //               time and the slowest tenth of the arrivals waited five times the unloaded TTFT: a burst, later drained
 //               (overloaded if its mean rate exceeds the capacity that the caller knows);
-//   stable:     otherwise. Closed loops and batches that arrive all at once limit themselves and are always stable.
+//   stable:     otherwise. Inconclusive where nothing completed, or where requests came faster than the capacity that
+//               the caller knows, but too few for a queue to stand out from chance. Closed loops and batches that arrive all at once limit themselves and are always stable.
 //
 // Load factor. Overloaded: A / C, the traffic offered per unit of traffic served. Otherwise, for open traffic whose
 // capacity the caller knows: mean arrival rate / capacity. Without it: the mean use of the scarcest scheduling

@@ -18,7 +18,7 @@ namespace {
 // within its targets (assumed: bursts that do are smaller).
 constexpr double hopeless = 4;
 constexpr std::int32_t most_replicas = 4096;
-constexpr double longest_span_s = 5e6;  // of simulated arrivals: far inside what the clock holds, 106 days
+constexpr double longest_span_s = core::longest_run_s / 2;  // of simulated arrivals: far inside the longest run
 
 struct Interrupted {};
 
@@ -80,11 +80,12 @@ class Prober {
     bool saturated = false;
     scenario::RunOptions options;
     options.times = times_;
-    options.stop = &give_up;
+    options.stop = options_.stop;
+    options.give_up = &give_up;
     const auto limit = most_in_system(r);
     options.progress = [&](const scenario::RunProgress& p) {
       saturated = saturated || (limit && static_cast<double>(p.arrived - p.finished) > *limit);
-      if (saturated || stopped()) give_up = true;
+      if (saturated) give_up = true;
     };
     const scenario::RunOutcome outcome = scenario::run(r, options);
     if (stopped()) throw Interrupted{};
@@ -100,11 +101,11 @@ class Prober {
     p.replicas = r.scenario.pools[0].replicas;
     p.saturated = saturated;
     p.state = outcome.result.verdict.state;
-    p.targets = against_targets(r.scenario.slo, outcome);
+    p.targets = outcome.targets;
     p.limiting = outcome.result.limiting_resource.value_or("");
     p.load_factor = outcome.result.verdict.load_factor.value_or(0);
     p.duration_s = outcome.result.duration_s.value_or(0);
-    const bool all_met = std::all_of(p.targets.begin(), p.targets.end(), [](const TargetValue& t) { return t.met(); });
+    const bool all_met = std::all_of(p.targets.begin(), p.targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
     p.good = all_met && !saturated && p.state != metrics::State::Overloaded;
     return p;
   }
@@ -121,7 +122,7 @@ std::string Point::why() const {
   if (good) return "";
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  for (const TargetValue& t : targets) {
+  for (const metrics::TargetValue& t : targets) {
     if (t.met()) continue;
     add(std::isinf(t.value_ms) ? fmt::format("{} is not reached in time by unfinished requests", t.name)
                                : fmt::format("{} {} ms exceeds its target of {} ms", t.name,

@@ -4,9 +4,9 @@
 // for one stream; other seeds move it.
 #pragma once
 
+#include "metrics/targets.hpp"
 #include "metrics/verdict.hpp"
 #include "plan/search.hpp"
-#include "plan/slo.hpp"
 #include "scenario/build.hpp"
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct Point {
   bool good = false;
   bool saturated = false;  // ended early: more requests in the system than the targets can ever allow
   metrics::State state = metrics::State::Stable;
-  std::vector<TargetValue> targets;
+  std::vector<metrics::TargetValue> targets;
   std::string limiting;  // resource
   double load_factor = 0;
   double duration_s = 0;    // simulated

@@ -27,7 +27,7 @@ std::string points_table(const std::vector<Point>& points, double rate, const st
   });
   std::vector<report::Column> columns = {{unit}, {"replicas"}};
   if (!points.empty())
-    for (const TargetValue& t : points.front().targets)
+    for (const metrics::TargetValue& t : points.front().targets)
       columns.push_back({fmt::format("{} p{:g} ms", t.name, percentile)});
   columns.push_back({"load"});
   columns.push_back({"limit", report::Align::Left});
@@ -35,7 +35,7 @@ std::string points_table(const std::vector<Point>& points, double rate, const st
   report::Table table(std::move(columns));
   for (const Point* p : order) {
     std::vector<std::string> cells = {figure(p->factor * rate), fmt::format("{}", p->replicas)};
-    for (const TargetValue& t : p->targets) cells.push_back(ms(t.value_ms));
+    for (const metrics::TargetValue& t : p->targets) cells.push_back(ms(t.value_ms));
     cells.push_back(figure(p->load_factor));
     cells.push_back(p->limiting);
     cells.push_back(p->good ? "met" : p->saturated ? "saturated" : "missed");
@@ -59,7 +59,7 @@ void write_point(JsonWriter& json, const Point& p, double rate) {
   json.value("load_factor", p.load_factor);
   json.value("limiting_resource", p.limiting);
   json.begin_object("targets");
-  for (const TargetValue& t : p.targets) {
+  for (const metrics::TargetValue& t : p.targets) {
     json.begin_object(t.name);
     json.value("target_ms", t.target_ms);
     if (!std::isinf(t.value_ms)) json.value("value_ms", t.value_ms);

@@ -50,6 +50,10 @@ std::string percent(double share) { return core::percent_text(share); }
 
 std::string usd(double amount) { return fmt::format("${}", figure(amount)); }
 
+std::string figure_if(bool known, double value) { return known ? figure(value) : "-"; }
+
+std::string usd_if(bool known, double amount) { return known ? usd(amount) : "-"; }
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -12,6 +12,8 @@ namespace servecast::report {
 // "0.0123", "4.56", "312", "12,346"; whole above 999; "1.25e+13" and "1.25e-05" far out. At most 15 characters.
 std::string figure(double value);
 std::string figure(double value, std::string_view unit);  // "312 ms"
+std::string figure_if(bool known, double value);          // "-" where it is not known
+std::string usd_if(bool known, double amount);
 std::string percent(double share);                        // "12.3 %"
 std::string usd(double amount);                           // "$0.421", "$1,250"
 

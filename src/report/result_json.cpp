@@ -14,6 +14,7 @@ using config::JsonWriter;
 void write_verdict(JsonWriter& json, const metrics::Verdict& verdict) {
   json.value("verdict", metrics::state_names[static_cast<std::size_t>(verdict.state)]);
   json.value("reason", verdict.reason);
+  if (!verdict.conclusive) json.value("conclusive", false);
   if (verdict.load_factor) json.value("load_factor", *verdict.load_factor);
 }
 
@@ -34,14 +35,23 @@ void write_requests(JsonWriter& json, const metrics::Result& result) {
   json.end_object();
 }
 
+// null where there is nothing behind the number.
+void value_if(JsonWriter& json, bool known, std::string_view key, double value) {
+  if (known)
+    json.value(key, value);
+  else
+    json.null(key);
+}
+
 void write_distribution(JsonWriter& json, std::string_view key, const metrics::Distribution& d) {
+  const bool known = d.count > 0;
   json.begin_object(key);
-  json.value("mean", d.mean);
-  json.value("p50", d.p50);
-  json.value("p90", d.p90);
-  json.value("p95", d.p95);
-  json.value("p99", d.p99);
-  json.value("max", d.max);
+  value_if(json, known, "mean", d.mean);
+  value_if(json, known, "p50", d.p50);
+  value_if(json, known, "p90", d.p90);
+  value_if(json, known, "p95", d.p95);
+  value_if(json, known, "p99", d.p99);
+  value_if(json, known, "max", d.max);
   json.end_object();
 }
 
@@ -54,13 +64,15 @@ void write_latency(JsonWriter& json, const metrics::Latency& latency) {
   json.end_object();
 }
 
-void write_throughput(JsonWriter& json, const metrics::Throughput& t) {
+void write_throughput(JsonWriter& json, const metrics::Result& result) {
+  const metrics::Throughput& t = *result.throughput;
+  const bool ran = metrics::has_rates(result);
   json.begin_object("throughput");
-  json.value("requests_per_s", t.requests_per_s);
-  json.value("output_tokens_per_s", t.output_tokens_per_s);
-  json.value("total_tokens_per_s", t.total_tokens_per_s);
-  json.value("output_tokens_per_s_per_gpu", t.output_tokens_per_s_per_gpu);
-  json.value("tokens_per_s_per_user", t.tokens_per_s_per_user);
+  value_if(json, ran, "requests_per_s", t.requests_per_s);
+  value_if(json, ran, "output_tokens_per_s", t.output_tokens_per_s);
+  value_if(json, ran, "total_tokens_per_s", t.total_tokens_per_s);
+  value_if(json, ran, "output_tokens_per_s_per_gpu", t.output_tokens_per_s_per_gpu);
+  value_if(json, t.tokens_per_s_per_user > 0, "tokens_per_s_per_user", t.tokens_per_s_per_user);
   json.end_object();
 }
 
@@ -95,10 +107,12 @@ void write_time(JsonWriter& json, const metrics::TimeShares& time) {
   json.end_object();
 }
 
-void write_energy(JsonWriter& json, const metrics::EnergyUse& energy) {
+void write_energy(JsonWriter& json, const metrics::Result& result) {
+  const metrics::EnergyUse& energy = *result.energy;
+  const bool any = result.requests.output_tokens > 0;
   json.begin_object("energy");
-  json.value("joules_per_output_token", energy.joules_per_output_token);
-  json.value("joules_per_token", energy.joules_per_token);
+  value_if(json, any, "joules_per_output_token", energy.joules_per_output_token);
+  value_if(json, any, "joules_per_token", energy.joules_per_token);
   json.value("mean_w", energy.mean_w);
   json.value("peak_w", energy.peak_w);
   json.value("mean_gpu_w", energy.mean_gpu_w);
@@ -106,11 +120,13 @@ void write_energy(JsonWriter& json, const metrics::EnergyUse& energy) {
   json.end_object();
 }
 
-void write_cost(JsonWriter& json, const metrics::TokenCost& cost) {
+void write_cost(JsonWriter& json, const metrics::Result& result) {
+  const metrics::TokenCost& cost = *result.cost;
+  const bool any = result.requests.output_tokens > 0;
   json.begin_object("cost");
-  json.value("usd_per_million_output_tokens", cost.usd_per_million_output_tokens);
-  json.value("usd_per_million_input_tokens", cost.usd_per_million_input_tokens);
-  json.value("usd_per_million_blended_tokens", cost.usd_per_million_blended_tokens);
+  value_if(json, any, "usd_per_million_output_tokens", cost.usd_per_million_output_tokens);
+  value_if(json, any, "usd_per_million_input_tokens", cost.usd_per_million_input_tokens);
+  value_if(json, any, "usd_per_million_blended_tokens", cost.usd_per_million_blended_tokens);
   json.value("usd", cost.usd);
   json.end_object();
 }
@@ -141,6 +157,8 @@ void write_origin(JsonWriter& json, const metrics::OriginShares& origin) {
 
 void write_identity(JsonWriter& json, const metrics::Result& result) {
   json.begin_array("warnings");
+  for (const std::string& caution : result.cautions) json.element(caution);
+  if (!result.energy && !result.no_energy.empty()) json.element("no energy: " + result.no_energy);
   for (const std::string& warning : result.warnings) json.element(warning);
   json.end_array();
   json.value("seed", result.seed);
@@ -164,16 +182,19 @@ std::string result_json(const metrics::Result& result) {
   if (result.duration_s) json.value("duration_s", *result.duration_s);
   if (result.gpus > 0) json.value("gpus", result.gpus);
   if (result.latency) write_latency(json, *result.latency);
-  if (result.throughput) write_throughput(json, *result.throughput);
+  if (result.throughput) write_throughput(json, result);
   if (result.goodput) {
-    json.value("goodput_requests_per_s", result.goodput->requests_per_s);
-    json.value("slo_attainment", result.goodput->slo_attainment);
+    const metrics::Goodput& g = *result.goodput;
+    value_if(json, metrics::has_rates(result), "goodput_requests_per_s", g.requests_per_s);
+    value_if(json, g.slo_attainment.has_value(), "slo_attainment", g.slo_attainment.value_or(0));
+    if (g.undecided > 0) json.value("slo_undecided", g.undecided);
   }
   if (!result.memory.empty()) write_memory(json, result.memory);
   if (result.time) write_time(json, *result.time);
   if (result.limiting_resource) json.value("limiting_resource", *result.limiting_resource);
-  if (result.energy) write_energy(json, *result.energy);
-  if (result.cost) write_cost(json, *result.cost);
+  if (result.energy) write_energy(json, result);
+  else if (!result.no_energy.empty()) json.null("energy");
+  if (result.cost) write_cost(json, result);
   if (result.confidence) write_confidence(json, *result.confidence);
   if (result.origin) write_origin(json, *result.origin);
   if (ran) json.value("steps", result.steps);

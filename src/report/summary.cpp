@@ -26,16 +26,19 @@ std::string_view in_words(std::string_view resource) {
 
 std::string sentence(const metrics::Result& result) {
   const metrics::Verdict& verdict = result.verdict;
-  std::string text(metrics::state_names[static_cast<std::size_t>(verdict.state)]);
-  if (verdict.load_factor) text += fmt::format(" at load factor {}", figure(*verdict.load_factor));
+  std::string text = verdict.conclusive ? std::string(metrics::state_names[static_cast<std::size_t>(verdict.state)])
+                                        : "too short a run to tell";
+  if (verdict.load_factor)
+    text += fmt::format("{} load factor {}", verdict.conclusive ? " at" : ",", figure(*verdict.load_factor));
   if (result.limiting_resource && *result.limiting_resource != "none") {
     text += fmt::format(", limited by {}", in_words(*result.limiting_resource));
   }
   return text;
 }
 
-std::string_view colour_of(metrics::State state) {
-  switch (state) {
+std::string_view colour_of(const metrics::Verdict& verdict) {
+  if (!verdict.conclusive) return "\x1b[1;33m";
+  switch (verdict.state) {
     case metrics::State::Stable: return "\x1b[1;32m";
     case metrics::State::Backlogged: return "\x1b[1;33m";
     default: return "\x1b[1;31m";
@@ -55,9 +58,10 @@ std::string head(const metrics::Result& result, Colour colour) {
   const std::string text = name.empty() ? sentence(result) : name + ": " + sentence(result);
   std::string out;
   for (const std::string& line : wrap(text, terminal_width)) {
-    out += colour == Colour::On ? fmt::format("{}{}\x1b[0m\n", colour_of(result.verdict.state), line) : line + '\n';
+    out += colour == Colour::On ? fmt::format("{}{}\x1b[0m\n", colour_of(result.verdict), line) : line + '\n';
   }
   out += paragraph(result.verdict.reason, "  ", "  ");
+  for (const std::string& caution : result.cautions) out += paragraph("caution: " + caution, "  ", "  ");
   if (result.partial) out += "  interrupted: everything below covers the simulated part only\n";
   return out;
 }
@@ -90,24 +94,34 @@ std::string targets_text(const metrics::Targets& targets) {
   return text;
 }
 
+std::string attainment_text(const metrics::Goodput& g) {
+  if (!g.slo_attainment) return "requests/s; no request is decided";
+  return fmt::format("requests/s; {} of all meet the targets", percent(*g.slo_attainment));
+}
+
 // The five numbers that matter.
 std::string five_numbers(const metrics::Result& result) {
   Table table({{"", Align::Left, 16}, {"", Align::Right, 10}, {"", Align::Left}});
   if (result.latency) {
-    table.row({"TTFT p50", figure(result.latency->ttft_ms.p50), "ms"});
-    table.row({"TTFT p99", figure(result.latency->ttft_ms.p99), "ms"});
-    table.row({"TPOT p99", figure(result.latency->tpot_ms.p99), "ms"});
+    const metrics::Latency& l = *result.latency;
+    table.row({"TTFT p50", figure_if(l.ttft_ms.count > 0, l.ttft_ms.p50), "ms"});
+    table.row({"TTFT p99", figure_if(l.ttft_ms.count > 0, l.ttft_ms.p99), "ms"});
+    table.row({"TPOT p99", figure_if(l.tpot_ms.count > 0, l.tpot_ms.p99), "ms"});
   }
   if (result.throughput) {
-    table.row({"output tokens", figure(result.throughput->output_tokens_per_s),
-               fmt::format("/s, {} /s per GPU", figure(result.throughput->output_tokens_per_s_per_gpu))});
+    const bool ran = metrics::has_rates(result);
+    table.row({"output tokens", figure_if(ran, result.throughput->output_tokens_per_s),
+               fmt::format("/s, {} /s per GPU", figure_if(ran, result.throughput->output_tokens_per_s_per_gpu))});
   }
   if (result.goodput) {
-    table.row({"goodput", figure(result.goodput->requests_per_s),
-               fmt::format("requests/s; {} of all meet the targets", percent(result.goodput->slo_attainment))});
+    table.row({"goodput", figure_if(metrics::has_rates(result), result.goodput->requests_per_s),
+               attainment_text(*result.goodput)});
     if (result.targets.any()) table.row({"", "", targets_text(result.targets)});
+    if (result.goodput->undecided > 0)
+      table.row({"", "", fmt::format("{} in flight count neither way", core::count_text(result.goodput->undecided))});
   } else if (result.cost) {
-    table.row({"cost", usd(result.cost->usd_per_million_output_tokens), "per million output tokens"});
+    table.row({"cost", usd_if(result.requests.output_tokens > 0, result.cost->usd_per_million_output_tokens),
+               "per million output tokens"});
   }
   return table.empty() ? std::string{} : table.text();
 }

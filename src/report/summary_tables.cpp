@@ -48,8 +48,9 @@ std::string throughput_table(const metrics::Result& result) {
   if (!result.throughput) return {};
   const metrics::Throughput& t = *result.throughput;
   Table table = remarks("Throughput");
-  table.row({"requests", figure(t.requests_per_s), "/s"});
-  table.row({"all tokens", figure(t.total_tokens_per_s), "/s, prompts included"});
+  const bool ran = metrics::has_rates(result);
+  table.row({"requests", figure_if(ran, t.requests_per_s), "/s"});
+  table.row({"all tokens", figure_if(ran, t.total_tokens_per_s), "/s, prompts included"});
   if (t.tokens_per_s_per_user > 0) table.row({"per user", figure(t.tokens_per_s_per_user), "output tokens/s"});
   return table.text();
 }
@@ -99,17 +100,21 @@ std::string shares_table(const metrics::Result& result) {
 }
 
 std::string money_and_power_table(const metrics::Result& result) {
-  Table table = remarks(result.cost && result.energy ? "Cost and energy" : result.cost ? "Cost" : "Energy");
+  const bool energy = result.energy || !result.no_energy.empty();
+  const metrics::RequestCounts& n = result.requests;
+  Table table = remarks(result.cost && energy ? "Cost and energy" : result.cost ? "Cost" : "Energy");
   if (result.cost) {
     const metrics::TokenCost& c = *result.cost;
-    table.row({"output", usd(c.usd_per_million_output_tokens), "per million tokens, all cost on them"});
-    table.row({"input", usd(c.usd_per_million_input_tokens), "per million tokens, all cost on them"});
-    table.row({"blended", usd(c.usd_per_million_blended_tokens), "per million prompt and output tokens"});
+    table.row({"output", usd_if(n.output_tokens > 0, c.usd_per_million_output_tokens), "per million tokens, all cost on them"});
+    table.row({"input", usd_if(n.prompt_tokens_completed > 0, c.usd_per_million_input_tokens), "per million tokens, all cost on them"});
+    table.row({"blended", usd_if(n.output_tokens > 0, c.usd_per_million_blended_tokens), "per million prompt and output tokens"});
   }
   if (result.energy) {
     const metrics::EnergyUse& e = *result.energy;
-    table.row({"energy", figure(e.joules_per_output_token), "J per output token"});
+    table.row({"energy", figure_if(n.output_tokens > 0, e.joules_per_output_token), "J per output token"});
     table.row({"power", figure(e.mean_w / 1e3), fmt::format("kW mean, {} kW peak", figure(e.peak_w / 1e3))});
+  } else if (!result.no_energy.empty()) {
+    table.row({"energy", "-", result.no_energy});
   }
   return table.empty() ? std::string{} : table.text();
 }

@@ -4,6 +4,7 @@
 #include "config/json_writer.hpp"
 #include "core/units.hpp"
 #include "cost/parallel.hpp"
+#include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
 #include "workload/lengths.hpp"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <functional>
 #include <utility>
 
 namespace servecast::scenario {
@@ -126,24 +126,6 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   check_scheduler_settings(setup.stack.scheduler, pool.engine, setup.place + "/engine", problems);
 }
 
-// Lengths that can never fit; where some draws fit, the workload's own policy (overlong) decides.
-void check_lengths(const Resolved& r, const std::string& place, core::Problems& problems) {
-  const workload::WorkloadConfig& w = r.scenario.workload;
-  if (w.overlong || !w.input_tokens || r.scenario.pools.empty()) return;
-  const workload::LengthConfig& input = *w.input_tokens;
-  const std::int32_t shortest =
-      input.distribution == workload::Distribution::Fixed ? input.value.value_or(1) : input.min.value_or(1);
-  const std::int32_t limit = *r.scenario.pools[0].engine.max_model_len;
-  if (shortest >= limit)
-    problems.add(
-        place,
-        "every prompt has at least {}, but prompt and output together are limited by max_model_len {}; raise "
-        "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject",
-        core::counted(shortest, "token"), limit);
-}
-
-using PlaceOf = std::function<std::string(const std::string& pointer)>;
-
 // Everything that r.scenario names, and the rules across sections.
 void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) {
   read_reference(Kind::Model, r.scenario.model, r.model, problems);
@@ -156,7 +138,7 @@ void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) 
   problems.raise_if_any();
   if (r.scenario.pools.empty()) problems.add(place("/pools"), "the list is empty; give one pool");
   for (std::size_t i = 0; i < r.pools.size(); ++i) resolve_pool(r, i, problems);
-  check_lengths(r, place("/workload/input_tokens"), problems);
+  if (!r.pools.empty()) check_lengths(r.scenario.workload, *r.scenario.pools[0].engine.max_model_len, place, problems);
   if (!r.scenario.price.gpu_hour_usd && r.gpu.gpu_hour_usd > 0) r.scenario.price.gpu_hour_usd = r.gpu.gpu_hour_usd;
 }
 

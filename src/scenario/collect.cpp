@@ -6,6 +6,7 @@
 #include "metrics/number_in_system.hpp"
 #include "scenario/origin_shares.hpp"
 #include "scenario/saturation.hpp"
+#include "workload/lengths.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,10 @@ namespace {
 // Half-widths of several per cent of the mean are usual in short runs; beyond this the figure is an indication only.
 constexpr double loose_interval = 0.1;
 constexpr double most_extrapolated = 0.1;  // share of step time beyond which results carry a warning
+// Share of requests that may be cut or left out; one in ten is more than a tail.
+constexpr double most_changed = 0.1;
+// Share of requests in flight beyond which the completed ones are no fair sample.
+constexpr double most_in_flight = 0.1;
 
 metrics::Traffic traffic_of(const workload::WorkloadConfig& w) {
   if (w.closed_loop) return metrics::Traffic::Closed;
@@ -26,10 +31,19 @@ metrics::Traffic traffic_of(const workload::WorkloadConfig& w) {
   return at_once ? metrics::Traffic::AllAtOnce : metrics::Traffic::Open;
 }
 
+// From the completed requests, which are the short ones where many are in flight: then as the scenario states it.
+double mean_output(const Finished& f) {
+  const metrics::RequestCounts& n = f.log.counts();
+  const auto& stated = f.resolved.scenario.workload.output_tokens;
+  if (stated && static_cast<double>(n.unfinished()) > most_in_flight * static_cast<double>(n.arrived))
+    return workload::Lengths(*stated).mean();
+  return n.completed > 0 ? static_cast<double>(n.output_tokens) / static_cast<double>(n.completed) : 0.0;
+}
+
 // From the requests as they came; prefixes that were hit need no prefill.
 std::optional<double> capacity_of(const Finished& f) {
   const metrics::RequestCounts& n = f.log.counts();
-  if (n.completed == 0 || n.arrived == 0) return std::nullopt;
+  if (n.arrived == 0) return std::nullopt;
   MeanRequest mean;
   const double hits = n.prefix_queried_tokens > 0
                           ? static_cast<double>(n.prefix_hit_tokens) / static_cast<double>(n.prefix_queried_tokens)
@@ -37,7 +51,7 @@ std::optional<double> capacity_of(const Finished& f) {
   const double prompt = static_cast<double>(n.prompt_tokens) / static_cast<double>(n.arrived);
   mean.cached_tokens = prompt * hits;
   mean.prompt_tokens = prompt - mean.cached_tokens;
-  mean.output_tokens = static_cast<double>(n.output_tokens) / static_cast<double>(n.completed);
+  mean.output_tokens = mean_output(f);
   const double one = saturated_requests_per_s(f.config, f.cost, mean);
   if (one <= 0) return std::nullopt;
   return one * static_cast<double>(f.cluster.replicas());
@@ -88,6 +102,15 @@ metrics::EnergyFacts energy_facts(const Finished& f, const metrics::TimeShares& 
   return facts;
 }
 
+// Power figures of 0 are unknown, and a sum that leaves a part out is no estimate of the whole.
+std::string no_energy_reason(const Resolved& r) {
+  if (r.scenario.cost.fixed) return "step times are fixed ones";
+  if (r.gpu.tdp_w <= 0 || r.gpu.idle_w <= 0)
+    return fmt::format("{} states no {} power", r.gpu.name, r.gpu.tdp_w <= 0 ? "limit of" : "idle");
+  if (r.node.node_overhead_w <= 0) return fmt::format("{} states no power beside its GPUs", r.node.name);
+  return "";
+}
+
 void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& totals, core::Duration elapsed) {
   metrics::PoolMemory memory = memory_of(f.resolved, f.fit);
   const double blocks = static_cast<double>(f.config.blocks);
@@ -102,7 +125,26 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
   out.memory.push_back(memory);
 }
 
+// Where so many requests were cut or left out that what was simulated is not what the scenario states; empty: not so.
+std::string other_workload(const Finished& f) {
+  const workload::SourceReport& s = f.source;
+  const auto share = [&s](std::uint64_t n) {
+    return s.offered > 0 ? static_cast<double>(n) / static_cast<double>(s.offered) : 0.0;
+  };
+  const double cut = share(s.clipped_requests);
+  const double out = share(s.rejected_overlong);
+  if (cut + out <= most_changed) return "";
+  const std::string how =
+      cut > 0 && out > 0
+          ? fmt::format("{} of the requests were cut and {} left out", core::percent_text(cut), core::percent_text(out))
+          : fmt::format("{} of the requests were {}", core::percent_text(cut + out), cut > 0 ? "cut" : "left out");
+  return fmt::format("{} to fit max_model_len {}, so this is not the workload that the scenario states; raise "
+                     "/pools/0/engine/max_model_len, or shorten the lengths",
+                     how, f.config.max_model_len);
+}
+
 void add_warnings(metrics::Result& out, const Finished& f) {
+  if (!f.cut.empty()) out.warnings.push_back(f.cut);
   for (const std::string& warning : f.source.warnings) out.warnings.push_back(warning);
   const auto count = [](std::uint64_t n, std::string_view noun) {
     return core::counted(static_cast<std::int64_t>(n), noun);
@@ -112,7 +154,10 @@ void add_warnings(metrics::Result& out, const Finished& f) {
   if (f.source.rejected_overlong > 0)
     out.warnings.push_back(
         fmt::format("left out {} longer than max_model_len", count(f.source.rejected_overlong, "request")));
-  if (f.source.clipped_inputs + f.source.clipped_outputs > 0)
+  const std::string other = other_workload(f);
+  if (!other.empty())
+    out.cautions.push_back(other);
+  else if (f.source.clipped_inputs + f.source.clipped_outputs > 0)
     out.warnings.push_back(fmt::format("cut {} and {} to fit max_model_len", count(f.source.clipped_inputs, "prompt"),
                                        count(f.source.clipped_outputs, "output")));
   if (f.source.sessions_cut > 0)
@@ -150,7 +195,7 @@ void fill_measures(metrics::Result& out, const Finished& f, core::Duration durat
   std::vector<double> scratch;
   out.latency = metrics::measure_latency(f.log, f.client_overhead, scratch);
   out.throughput = metrics::measure_throughput(f.log, duration, out.gpus, out.latency->tpot_ms.mean);
-  if (out.targets.any()) out.goodput = metrics::measure_goodput(f.log, duration, out.targets, f.client_overhead);
+  if (out.targets.any()) out.goodput = metrics::measure_goodput(f.log, duration, out.targets, {f.end, f.client_overhead});
   out.confidence = metrics::measure_confidence(f.log, f.client_overhead, scratch);
   const metrics::RequestCounts& counts = f.log.counts();
   if (const auto price = f.resolved.scenario.price.gpu_hour_usd)
@@ -168,21 +213,23 @@ metrics::Result collect(const Finished& f) {
   out.partial = f.interrupted;
   const engine::Totals totals = totals_of(f.cluster);
   const core::Duration duration = metrics::run_duration(f.log, f.end);
+  const core::Duration seen = out.requests.arrived > 0 ? duration + f.client_overhead : duration;  // by clients
   const auto replicas = static_cast<std::int64_t>(f.cluster.replicas());
   const metrics::ReplicaLimits limits{f.config.max_num_seqs, f.config.blocks, f.config.max_num_batched_tokens};
   const metrics::Occupancy room = metrics::occupancy(totals, duration, replicas, limits);
   const metrics::NumberInSystem n = metrics::number_in_system(f.log.records(), f.end);
   check_laws(f, n, totals);
-  out.duration_s = core::to_seconds(duration);
+  out.duration_s = core::to_seconds(seen);
   out.steps = totals.steps;
   out.verdict = metrics::judge(
       f.log, n,
       {traffic_of(f.resolved.scenario.workload), f.stopped_early, f.arrivals_ended, room.largest(), capacity_of(f)});
-  fill_measures(out, f, duration);
+  fill_measures(out, f, seen);
   out.time = metrics::time_shares(totals, duration, replicas);
   out.limiting_resource = std::string(metrics::limiting_resource(*out.time, room));
-  if (f.resolved.gpu.tdp_w > 0 && !f.resolved.scenario.cost.fixed)
-    out.energy = metrics::measure_energy(energy_facts(f, *out.time, duration));
+  out.no_energy = no_energy_reason(f.resolved);
+  if (out.no_energy.empty() && out.requests.arrived > 0)
+    out.energy = metrics::measure_energy(energy_facts(f, *out.time, seen));
   fill_pool(out, f, totals, duration);
   out.origin = origin_of(f, totals);
   out.fingerprint = f.log.fingerprint().text();

@@ -9,6 +9,8 @@
 #include "scenario/build.hpp"
 #include "workload/source_report.hpp"
 
+#include <string>
+
 namespace servecast::scenario {
 
 struct Finished {
@@ -22,9 +24,10 @@ struct Finished {
   const workload::SourceReport& source;
   core::Time end;  // last simulated instant that counts
   core::Duration client_overhead;
-  bool stopped_early = false;  // by a limit or an interrupt
+  bool stopped_early = false;  // by a limit or an interrupt, with requests in flight
   bool arrivals_ended = true;
   bool interrupted = false;
+  std::string cut;  // what a limit cut off; empty: nothing
 };
 
 metrics::Result collect(const Finished& f);

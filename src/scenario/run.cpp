@@ -2,6 +2,7 @@
 
 #include "cluster/cluster.hpp"
 #include "core/simulation.hpp"
+#include "core/units.hpp"
 #include "engine/constant_time.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
@@ -67,12 +68,17 @@ void check_trace_exists(const Resolved& r) {
                     *w.trace, published_in(w.format)));
 }
 
+core::Time limit_of(const Limits& limits) {
+  return limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::end_of_time();
+}
+
 // One run while it lasts. Members are in order of dependence.
 struct Setup {
   Setup(const Resolved& r, const FitReport& fit, const RunOptions& options)
       : config(engine_config(r.pools[0].stack.scheduler, fit.settings, fit.engine_blocks)),
         times(options.times ? options.times : std::make_shared<const StepTimes>(make_step_times(r, 0))),
-        source(workload::make_source(r.scenario.workload, r.scenario.seed, {config.max_model_len}, source_report)),
+        source(workload::make_source(r.scenario.workload, r.scenario.seed, 
+                                      {config.max_model_len, workload::StopFlag(options.stop)}, source_report)),
         router(make_router(r.scenario.router, r.scenario.seed)),
         log(std::make_unique<metrics::RequestLog>(options.keep_rows ? metrics::RequestLog::Rows::Kept
                                                                     : metrics::RequestLog::Rows::None)),
@@ -83,7 +89,7 @@ struct Setup {
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
       cluster.add_replica(
           [&](engine::Observer& observer) { return engine::make_replica(config, *times->cost, observer, shared); });
-    cluster.start();
+    cluster.start(limit_of(r.scenario.limits));
     if (options.timeline) sampler.start();
   }
 
@@ -103,22 +109,54 @@ RunProgress progress_of(const Setup& setup) {
           setup.simulation.now()};
 }
 
-enum class Ending { Drained, Limit, Interrupted };
+// Why the events ended.
+enum class Ending { Drained, TimeLimit, LastArrival, Interrupted };
+
+bool raised(const std::atomic<bool>* flag) { return flag != nullptr && flag->load(std::memory_order_relaxed); }
 
 Ending simulate(Setup& setup, const Limits& limits, const RunOptions& options) {
-  const core::Time last =
-      limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::Time::never();
+  const core::Time last = limit_of(limits);
   core::Simulation& simulation = setup.simulation;
   for (std::uint64_t n = 0; !simulation.empty(); ++n) {
-    if (simulation.next_time() > last) return Ending::Limit;
-    if (!limits.drain && setup.source->next_arrival() == core::Time::never()) return Ending::Limit;
+    if (simulation.next_time() > last) return Ending::TimeLimit;
+    if (!limits.drain && setup.source->next_arrival() == core::Time::never()) return Ending::LastArrival;
     simulation.step();
     if (n % look_every != 0) continue;
-    if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) return Ending::Interrupted;
+    if (raised(options.stop) || raised(options.give_up)) return Ending::Interrupted;
     if (options.progress) options.progress(progress_of(setup));
   }
+  // A raised flag ends the source, too.
+  if (raised(options.stop)) return Ending::Interrupted;
   setup.cluster.check_liveness();
   return Ending::Drained;
+}
+
+// Last simulated instant. A run that is cut short ends with the steps in progress.
+core::Time end_of(Setup& setup, const Limits& limits, Ending ending) {
+  if (ending == Ending::Drained) return std::max(setup.log->last_finish(), setup.log->last_arrival());
+  return setup.cluster.stop(ending == Ending::TimeLimit ? limit_of(limits) : setup.simulation.now());
+}
+
+// What was left out because the run was cut short, for the reader of a result that does not show it.
+std::string cut_text(const Setup& setup, const Limits& limits, Ending ending) {
+  if (ending == Ending::Drained || ending == Ending::Interrupted) return "";
+  const metrics::RequestCounts& n = setup.log->counts();
+  std::string text;
+  if (ending == Ending::LastArrival)
+    text = "limits/drain is false, so the run ended with the last arrival";
+  else if (limits.max_simulated_s)
+    text = fmt::format("limits/max_simulated_s {:g} cut the run", *limits.max_simulated_s);
+  else
+    text = fmt::format("the run was cut at {:.0f} s, the longest there is", core::longest_run_s);
+  if (n.unfinished() > 0)
+    text += fmt::format("; {} requests were in flight: no latency holds them, and no target judges those that had "
+                        "not yet missed it",
+                        core::count_text(n.unfinished()));
+  const std::uint64_t total = setup.source->total().value_or(0);
+  const auto arrived = static_cast<std::uint64_t>(n.arrived);
+  if (total > arrived)
+    text += fmt::format("; {} more had not arrived", core::count_text(static_cast<std::int64_t>(total - arrived)));
+  return text;
 }
 
 }  // namespace
@@ -133,17 +171,20 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   check_trace_exists(r);
   Setup setup(r, fits.pools[0], options);
   const Ending ending = simulate(setup, r.scenario.limits, options);
+  out.end = end_of(setup, r.scenario.limits, ending);
   const bool unfinished = setup.log->counts().unfinished() > 0;
   out.interrupted = ending == Ending::Interrupted;
   out.client_overhead = setup.times->client_overhead;
   out.events = setup.simulation.events();
   const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
-  const core::Time end = ending == Ending::Drained ? std::max(setup.log->last_finish(), setup.log->last_arrival())
-                                                   : setup.simulation.now();
   setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
                                       setup.times->warnings.end());
   out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost,
-                        setup.times->model.get(), setup.source_report, end, out.client_overhead, unfinished, arrivals_ended, out.interrupted});
+                        setup.times->model.get(), setup.source_report, out.end, out.client_overhead, unfinished,
+                        arrivals_ended && !out.interrupted, out.interrupted,
+                        cut_text(setup, r.scenario.limits, ending)});
+  out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
+                                         {out.end, out.client_overhead});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
   out.log = std::move(setup.log);
   return out;

@@ -5,6 +5,7 @@
 #include "core/time.hpp"
 #include "metrics/request_log.hpp"
 #include "metrics/result.hpp"
+#include "metrics/targets.hpp"
 #include "metrics/timeline.hpp"
 #include "scenario/build.hpp"
 #include "scenario/step_times.hpp"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace servecast::scenario {
 
@@ -26,7 +28,9 @@ struct RunProgress {
 
 struct RunOptions {
   std::function<void(const RunProgress&)> progress;  // now and then; may be empty
-  const std::atomic<bool>* stop = nullptr;           // raised: the run ends early with a partial result
+  // Either one raised: the run ends early with a partial result. stop is also looked at while requests are made.
+  const std::atomic<bool>* stop = nullptr;
+  const std::atomic<bool>* give_up = nullptr;
   bool keep_rows = false;                            // details for requests.csv
   bool timeline = false;                             // samples for timeline.csv
   // Step times to share between runs of one configuration (make_step_times of an equal pool); absent: made here.
@@ -38,6 +42,8 @@ struct RunOutcome {
   std::unique_ptr<metrics::RequestLog> log;  // null when infeasible
   metrics::Timeline timeline;
   core::Duration client_overhead;  // that latencies contain on top of the log's times
+  core::Time end;                              // last simulated instant
+  std::vector<metrics::TargetValue> targets;  // the scenario's, at its percentile
   std::uint64_t events = 0;
   bool interrupted = false;
 };

@@ -38,12 +38,28 @@ double step_s(const engine::Config& config, const cost::StepCost& cost, const Me
   return core::to_seconds(cost.step(shape).total);
 }
 
+// A budget of one token holds a decoding sequence or a token of a prompt, never both: every token is a step of its own,
+// and the last token of a prompt makes the first output token.
+double one_token_steps_s(const engine::Config& config, const cost::StepCost& cost, const MeanRequest& m,
+                         double context) {
+  cost::StepShape prompt;
+  prompt.prefill_tokens = prompt.prefill_requests = 1;
+  const std::int32_t from = whole(m.cached_tokens + m.prompt_tokens / 2);
+  prompt.prefill_attention = cost.chunk(from, from + 1);
+  const double decode_s = step_s(config, cost, m, 1, context, 0);
+  return m.prompt_tokens * core::to_seconds(cost.step(prompt).total) + (m.output_tokens - 1) * decode_s;
+}
+
 }  // namespace
 
 double saturated_requests_per_s(const engine::Config& config, const cost::StepCost& cost, const MeanRequest& m) {
   if (m.prompt_tokens <= 0 || m.output_tokens <= 0) return 0;
   const double context =
       std::min<double>(config.max_model_len, m.cached_tokens + m.prompt_tokens + m.output_tokens / 2);
+  if (config.max_num_batched_tokens < 2) {
+    const double request_s = one_token_steps_s(config, cost, m, context);
+    return request_s > 0 ? 1 / request_s : 0;
+  }
   const double decoding = decoders(config, m, context);
   // A prompt makes its first token itself and takes as many steps as its chunks need.
   const double finishing = decoding / m.output_tokens;

@@ -1,5 +1,7 @@
 #include "scenario/scenario.hpp"
 
+#include "core/time.hpp"
+
 #include <fmt/format.h>
 
 #include <set>
@@ -82,7 +84,7 @@ void describe(config::Fields& f, Threshold& t) {
 }
 
 void describe(config::Fields& f, Limits& l) {
-  f.field("max_simulated_s", l.max_simulated_s, config::above(0, 9e6),
+  f.field("max_simulated_s", l.max_simulated_s, config::above(0, core::longest_run_s),
           "simulated time after which the run ends, in seconds");
   f.field("drain", l.drain,
           "true: serve what is left after the last arrival; false: stop there and count what is unfinished");

@@ -8,7 +8,7 @@ namespace servecast::workload {
 
 namespace {
 
-constexpr double longest_run_ps = longest_run_s * core::ps_per_second;
+constexpr double longest_run_ps = core::longest_run_s * core::ps_per_second;
 
 // Gaps are independent draws; Gap() gives one in picoseconds.
 template <typename Gap>
@@ -67,7 +67,7 @@ double weibull_shape(double cv) {
 }
 
 std::unique_ptr<ArrivalProcess> make_arrival_process(const ArrivalsConfig& c, std::uint64_t seed,
-                                                     const std::string& stream) {
+                                                     const std::string& stream, StopFlag stop) {
   core::Random random(seed, stream);
   const double mean_ps = core::ps_per_second / c.rate_per_s.value_or(1);
   switch (c.process) {
@@ -84,7 +84,7 @@ std::unique_ptr<ArrivalProcess> make_arrival_process(const ArrivalsConfig& c, st
     case Process::Constant: return std::make_unique<Constant>(*c.rate_per_s);
     case Process::Piecewise: return make_piecewise(c.piecewise, random);
     case Process::Diurnal: return make_diurnal(*c.rate_per_s, c.diurnal.value_or(DiurnalConfig{}), random);
-    case Process::Mmpp: return make_mmpp(c.mmpp, random, core::Random(seed, stream + "/states"));
+    case Process::Mmpp: return make_mmpp(c.mmpp, random, core::Random(seed, stream + "/states"), stop);
     case Process::AllAtOnce: return std::make_unique<AllAtOnce>();
   }
   SERVECAST_ENSURE(false, "process {} has no generator", static_cast<int>(c.process));

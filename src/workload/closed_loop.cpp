@@ -15,8 +15,10 @@ namespace {
 // Each client sends its next request the instant its last one ended. Lengths belong to the order of sending.
 class ClosedLoop final : public Source {
  public:
-  ClosedLoop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report)
-      : draws_(c, seed, gate, report), end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()) {
+  ClosedLoop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report, StopFlag stop)
+      : draws_(c, seed, gate, report),
+        stop_(stop),
+        end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()) {
     if (c.closed_loop->requests) requests_ = left_ = static_cast<std::uint64_t>(*c.closed_loop->requests);
     for (std::int64_t i = 0; i < c.closed_loop->concurrency; ++i) free_.push(core::Time{});
     prepare();
@@ -43,7 +45,7 @@ class ClosedLoop final : public Source {
  private:
   void prepare() {
     ready_.reset();
-    while (left_ > 0) {
+    while (left_ > 0 && !stop_.raised()) {
       --left_;
       Request request;
       if (!draws_.draw(request)) continue;
@@ -54,6 +56,7 @@ class ClosedLoop final : public Source {
   }
 
   RequestDraws draws_;
+  StopFlag stop_;
   core::Time end_;
   std::optional<std::uint64_t> requests_;
   std::uint64_t left_ = std::numeric_limits<std::uint32_t>::max() - 1;
@@ -65,8 +68,8 @@ class ClosedLoop final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_closed_loop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate,
-                                         SourceReport& report) {
-  return std::make_unique<ClosedLoop>(c, seed, gate, report);
+                                         SourceReport& report, StopFlag stop) {
+  return std::make_unique<ClosedLoop>(c, seed, gate, report, stop);
 }
 
 }  // namespace servecast::workload

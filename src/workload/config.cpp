@@ -1,5 +1,7 @@
 #include "workload/config.hpp"
 
+#include "core/time.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -9,7 +11,11 @@ namespace {
 
 constexpr double max_tokens = 2147483647;
 constexpr double max_requests = 4294967294;  // ids are 32 bits and one value is reserved
-constexpr double max_run_s = 9.2e6;          // what integer picoseconds hold
+constexpr double max_run_s = core::longest_run_s;
+// Engines take milliseconds a step: a state that lasts less cannot be told from the mean of all states.
+constexpr double shortest_dwell_s = 1e-3;
+// The clumpiest gaps that cv can state, too.
+constexpr double least_burstiness = 1e-4;
 constexpr double max_rate = 1e9;
 
 template <typename T>
@@ -32,14 +38,15 @@ void describe(config::Fields& f, DiurnalConfig& c) {
 
 void describe(config::Fields& f, MmppState& c) {
   f.required("rate_per_s", c.rate_per_s, config::closed(0, max_rate), "arrivals per second in this state");
-  f.required("mean_dwell_s", c.mean_dwell_s, config::above(0, max_run_s), "mean stay in this state, exponential");
+  f.required("mean_dwell_s", c.mean_dwell_s, config::closed(shortest_dwell_s, max_run_s),
+             "mean stay in this state, exponential, seconds");
 }
 
 void describe(config::Fields& f, ArrivalsConfig& c) {
   f.required("process", c.process, "how arrivals follow one another");
   f.field("rate_per_s", c.rate_per_s, config::above(0, max_rate), "mean arrivals per second");
   f.field("cv", c.cv, config::above(0, 100), "gamma, weibull: coefficient of variation of the gaps");
-  f.field("burstiness", c.burstiness, config::above(0, 1e6), "gamma: shape of the gaps, 1 / cv^2; instead of cv");
+  f.field("burstiness", c.burstiness, config::closed(least_burstiness, 1e6), "gamma: shape of the gaps, 1 / cv^2; instead of cv");
   f.field("piecewise", c.piecewise, "piecewise: rates by start time, the first at 0");
   f.field("diurnal", c.diurnal, "diurnal: sinusoid around rate_per_s");
   f.field("mmpp", c.mmpp, "mmpp: states of a Markov-modulated Poisson process, visited in turn");

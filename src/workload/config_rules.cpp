@@ -28,6 +28,10 @@ void check_piecewise(const std::vector<RatePoint>& points, const Complain& compl
     complain("piecewise", fmt::format("point {} starts at {} s, not after the point before it ({} s)", i,
                                       points[i].from_s, points[i - 1].from_s));
   }
+  for (const RatePoint& point : points) {
+    if (point.rate_per_s > 0) return;
+  }
+  complain("piecewise", "every rate is 0; no request would ever arrive");
 }
 
 void check_mmpp(const std::vector<MmppState>& states, const Complain& complain) {

@@ -28,6 +28,7 @@ bool LengthGate::fit(std::int32_t& prompt, std::int32_t& output, const Origin& o
     case Overlong::Reject: ++report_->rejected_overlong; return false;
     case Overlong::Truncate: break;
   }
+  ++report_->clipped_requests;
   if (prompt > limit_ - 1) {
     prompt = static_cast<std::int32_t>(limit_ - 1);
     ++report_->clipped_inputs;

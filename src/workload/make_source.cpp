@@ -50,10 +50,10 @@ std::unique_ptr<Source> make_source(const WorkloadConfig& c, std::uint64_t seed,
                                     SourceReport& report) {
   check_all(c);
   const LengthGate gate(overlong_policy(c), limits.max_model_len, report);
-  if (c.arrivals) return make_open_loop(c, seed, gate, report);
-  if (c.trace) return make_trace_source(c, seed, gate, report);
-  if (c.closed_loop) return make_closed_loop(c, seed, gate, report);
-  return make_sessions(c, seed, gate, report);
+  if (c.arrivals) return make_open_loop(c, seed, gate, report, limits.stop);
+  if (c.trace) return make_trace_source(c, seed, gate, report, limits.stop);
+  if (c.closed_loop) return make_closed_loop(c, seed, gate, report, limits.stop);
+  return make_sessions(c, seed, gate, report, limits.stop);
 }
 
 }  // namespace servecast::workload

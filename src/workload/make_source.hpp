@@ -5,6 +5,7 @@
 #include "workload/config.hpp"
 #include "workload/source.hpp"
 #include "workload/source_report.hpp"
+#include "workload/stop_flag.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@ namespace servecast::workload {
 
 struct SourceLimits {
   std::int32_t max_model_len = 0;  // longest prompt + output; 0: no limit
+  StopFlag stop = {};              // raised: the source ends
 };
 
 // report must outlive the source. Throws InputError where check() finds something.

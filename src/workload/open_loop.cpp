@@ -14,10 +14,11 @@ namespace {
 
 class OpenLoop final : public Source {
  public:
-  OpenLoop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report)
-      : arrivals_(make_arrival_process(*c.arrivals, seed, "workload/arrivals")),
+  OpenLoop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report, StopFlag stop)
+      : arrivals_(make_arrival_process(*c.arrivals, seed, "workload/arrivals", stop)),
         draws_(c, seed, gate, report),
         report_(&report),
+        stop_(stop),
         end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()) {
     if (c.requests) requests_ = left_ = static_cast<std::uint64_t>(*c.requests);
     prepare();
@@ -36,7 +37,7 @@ class OpenLoop final : public Source {
  private:
   void prepare() {
     ready_ = Request{};
-    while (left_ > 0) {
+    while (left_ > 0 && !stop_.raised()) {
       const core::Time at = arrivals_->next();
       if (at == core::Time::never() || at > end_) return finish(at == core::Time::never());
       --left_;
@@ -45,16 +46,17 @@ class OpenLoop final : public Source {
       ready_.id = {next_id_++};
       return;
     }
+    left_ = 0;
     ready_.arrival = core::Time::never();
   }
 
   void finish(bool ran_out) {
     ready_.arrival = core::Time::never();
-    if (ran_out && requests_ && left_ > 0 && end_ == core::Time::never()) {
+    if (ran_out && !stop_.raised() && requests_ && left_ > 0 && end_ == core::Time::never()) {
       report_->warnings.push_back(
-          fmt::format("the arrival process ended {} early: its rate is 0 from then on, "
-                      "or they would come after 106 days, the longest run",
-                      core::counted(static_cast<std::int64_t>(left_), "request")));
+          fmt::format("the arrival process ended {} early: its rate is 0 from then on, or they would come after "
+                      "{:.0f} s, the longest run",
+                      core::counted(static_cast<std::int64_t>(left_), "request"), core::longest_run_s));
     }
     left_ = 0;
   }
@@ -62,6 +64,7 @@ class OpenLoop final : public Source {
   std::unique_ptr<ArrivalProcess> arrivals_;
   RequestDraws draws_;
   SourceReport* report_;
+  StopFlag stop_;
   core::Time end_;
   std::optional<std::uint64_t> requests_;
   std::uint64_t left_ = std::numeric_limits<std::uint32_t>::max() - 1;  // ids are 32 bits
@@ -72,8 +75,8 @@ class OpenLoop final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_open_loop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate,
-                                       SourceReport& report) {
-  return std::make_unique<OpenLoop>(c, seed, gate, report);
+                                       SourceReport& report, StopFlag stop) {
+  return std::make_unique<OpenLoop>(c, seed, gate, report, stop);
 }
 
 }  // namespace servecast::workload

@@ -69,18 +69,19 @@ struct Turn {
 
 class SessionSource final : public Source {
  public:
-  SessionSource(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report)
+  SessionSource(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report, StopFlag stop)
       : c_(*c.sessions),
         seed_(seed),
         gate_(gate),
         report_(&report),
-        starts_(make_arrival_process(c_.arrivals, seed, "workload/sessions/arrivals")),
+        stop_(stop),
+        starts_(make_arrival_process(c_.arrivals, seed, "workload/sessions/arrivals", stop)),
         application_(WeightedChoice::zipf(c_.applications, c_.zipf)),
         think_(c_.think_time),
         first_(c_.first_input_tokens),
         followup_(c_.followup_input_tokens),
         output_(*c.output_tokens),
-        end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()) {
+        end_(c.duration_s ? core::Time{} + core::seconds(*c.duration_s) : core::end_of_time()) {
     if (c.requests) requests_ = left_ = static_cast<std::uint64_t>(*c.requests);
     if (c_.count) sessions_left_ = static_cast<std::uint64_t>(*c_.count);
     begin_session();
@@ -102,6 +103,7 @@ class SessionSource final : public Source {
   std::uint64_t seed_;
   LengthGate gate_;
   SourceReport* report_;
+  StopFlag stop_;
   std::unique_ptr<ArrivalProcess> starts_;
   WeightedChoice application_;
   ThinkTime think_;
@@ -125,7 +127,7 @@ class SessionSource final : public Source {
 // Draws the next session that can begin and puts its first turn in the queue.
 void SessionSource::begin_session() {
   newest_ = std::numeric_limits<std::uint32_t>::max();
-  while (sessions_left_ > 0) {
+  while (sessions_left_ > 0 && !stop_.raised()) {
     const core::Time at = starts_->next();
     if (at == core::Time::never() || at > end_) break;
     --sessions_left_;
@@ -162,15 +164,14 @@ bool SessionSource::schedule_turn(std::uint32_t slot, const Lengths& input, core
     free_slots_.push_back(slot);
     return false;
   }
-  const core::Time pause = thinks ? instant(pause_s) : core::Time{};
-  const bool too_late = pause.ps > core::Time::never().ps - earliest.ps || core::Time{earliest.ps + pause.ps} > end_;
-  if (too_late) {
+  const core::Duration pause = thinks ? core::seconds(std::min(pause_s, core::longest_run_s)) : core::Duration{};
+  if (earliest + pause > end_) {
     free_slots_.push_back(slot);
     return false;
   }
   session.prompt = static_cast<std::int32_t>(prompt);
   --session.turns_left;
-  turns_.push({{earliest.ps + pause.ps}, next_order_++, slot});
+  turns_.push({earliest + pause, next_order_++, slot});
   return true;
 }
 
@@ -220,8 +221,8 @@ void SessionSource::ended(RequestId id, core::Time now) {
 }  // namespace
 
 std::unique_ptr<Source> make_sessions(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate,
-                                      SourceReport& report) {
-  return std::make_unique<SessionSource>(c, seed, gate, report);
+                                      SourceReport& report, StopFlag stop) {
+  return std::make_unique<SessionSource>(c, seed, gate, report, stop);
 }
 
 }  // namespace servecast::workload

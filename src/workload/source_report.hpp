@@ -12,6 +12,7 @@ namespace servecast::workload {
 struct SourceReport {
   std::uint64_t offered = 0;                     // requests drawn or read, those left out as overlong included
   std::uint64_t rejected_overlong = 0;           // left out because they do not fit max_model_len
+  std::uint64_t clipped_requests = 0;            // requests of which something was cut to fit max_model_len
   std::uint64_t clipped_inputs = 0;              // prompts cut to fit max_model_len
   std::uint64_t clipped_outputs = 0;             // outputs cut to fit max_model_len
   std::uint64_t trace_rows = 0;                  // rows read, skipped ones included

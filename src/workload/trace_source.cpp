@@ -18,10 +18,11 @@ namespace {
 // Replays a trace, one record read ahead (one tick when ticks are spread).
 class TraceSource final : public Source {
  public:
-  TraceSource(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report)
+  TraceSource(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report, StopFlag stop)
       : trace_(*c.trace, c.format, rows(c.limit)),
         gate_(gate),
         report_(&report),
+        stop_(stop),
         rate_scale_(c.rate_scale),
         end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()),
         left_(rows(c.requests)) {
@@ -48,10 +49,11 @@ class TraceSource final : public Source {
 
   core::Time arrival() const {
     const double ns = static_cast<double>(record_.arrival_ns) / rate_scale_;
-    if (!(ns < longest_run_s * 1e9)) {
+    if (!(ns < core::longest_run_s * 1e9)) {
       throw core::InputError(fmt::format("{}:{}", trace_.path(), record_.line),
-                             "the request arrives more than 106 days after the first, beyond the longest run; raise "
-                             "rate_scale, or set limit or duration_s");
+                             fmt::format("the request arrives {:.0f} s after the first, and the longest run is {:.0f} s; "
+                                         "raise rate_scale, or set limit or duration_s",
+                                         ns * 1e-9, core::longest_run_s));
     }
     // Exact where nothing is scaled.
     if (rate_scale_ == 1) return {record_.arrival_ns * 1000};
@@ -62,7 +64,7 @@ class TraceSource final : public Source {
 
   void prepare() {
     ready_ = Request{};
-    while (left_ > 0 && read()) {
+    while (left_ > 0 && !stop_.raised() && read()) {
       if (end_ != core::Time::never() && past_end()) break;
       ready_.arrival = arrival();
       --left_;
@@ -90,6 +92,7 @@ class TraceSource final : public Source {
   Trace trace_;
   LengthGate gate_;
   SourceReport* report_;
+  StopFlag stop_;
   double rate_scale_;
   core::Time end_;
   std::uint64_t left_;
@@ -102,8 +105,8 @@ class TraceSource final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_trace_source(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate,
-                                          SourceReport& report) {
-  return std::make_unique<TraceSource>(c, seed, gate, report);
+                                          SourceReport& report, StopFlag stop) {
+  return std::make_unique<TraceSource>(c, seed, gate, report, stop);
 }
 
 }  // namespace servecast::workload

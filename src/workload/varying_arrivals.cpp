@@ -19,7 +19,7 @@ class Piecewise final : public ArrivalProcess {
 
   core::Time next() override {
     double work = random_.exponential(1);
-    while (now_s_ < longest_run_s) {
+    while (now_s_ < core::longest_run_s) {
       const double rate = points_[segment_].rate_per_s;
       const double end = segment_ + 1 < points_.size() ? points_[segment_ + 1].from_s : infinity;
       const double at = rate > 0 ? now_s_ + work / rate : infinity;
@@ -49,7 +49,7 @@ class Diurnal final : public ArrivalProcess {
   Diurnal(double rate, const DiurnalConfig& c, core::Random random) : rate_(rate), c_(c), random_(random) {}
 
   core::Time next() override {
-    if (now_s_ >= longest_run_s) return core::Time::never();
+    if (now_s_ >= core::longest_run_s) return core::Time::never();
     now_s_ = solve(random_.exponential(1));
     return instant(now_s_);
   }
@@ -89,8 +89,8 @@ class Diurnal final : public ArrivalProcess {
 
 class Mmpp final : public ArrivalProcess {
  public:
-  Mmpp(const std::vector<MmppState>& states, core::Random random, core::Random state_random)
-      : states_(states), random_(random), state_random_(state_random) {
+  Mmpp(const std::vector<MmppState>& states, core::Random random, core::Random state_random, StopFlag stop)
+      : states_(states), random_(random), state_random_(state_random), stop_(stop) {
     // Stationary start: states weigh as their stays do, and an exponential stay has no memory.
     double total = 0;
     for (const MmppState& state : states_) total += state.mean_dwell_s;
@@ -101,7 +101,7 @@ class Mmpp final : public ArrivalProcess {
 
   core::Time next() override {
     double work = random_.exponential(1);
-    while (now_s_ < longest_run_s) {
+    while (now_s_ < core::longest_run_s) {
       const double rate = states_[state_].rate_per_s;
       const double at = rate > 0 ? now_s_ + work / rate : infinity;
       if (at < state_end_s_) {
@@ -113,6 +113,7 @@ class Mmpp final : public ArrivalProcess {
       now_s_ = state_end_s_;
       state_ = (state_ + 1) % states_.size();
       state_end_s_ = now_s_ + state_random_.exponential(states_[state_].mean_dwell_s);
+      if (stop_.raised()) break;
     }
     return core::Time::never();
   }
@@ -121,6 +122,7 @@ class Mmpp final : public ArrivalProcess {
   std::vector<MmppState> states_;
   core::Random random_;
   core::Random state_random_;
+  StopFlag stop_;
   std::size_t state_ = 0;
   double now_s_ = 0;
   double state_end_s_ = 0;
@@ -137,8 +139,8 @@ std::unique_ptr<ArrivalProcess> make_diurnal(double mean_rate, const DiurnalConf
 }
 
 std::unique_ptr<ArrivalProcess> make_mmpp(const std::vector<MmppState>& states, core::Random random,
-                                          core::Random state_random) {
-  return std::make_unique<Mmpp>(states, random, state_random);
+                                          core::Random state_random, StopFlag stop) {
+  return std::make_unique<Mmpp>(states, random, state_random, stop);
 }
 
 }  // namespace servecast::workload

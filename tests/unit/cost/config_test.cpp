@@ -34,3 +34,10 @@ TEST_CASE("a prefill factor that would make mixed steps shorter is refused") {
   CHECK_THROWS_AS(parsed<HostConstants>(R"({"prefill_factor": 0.9})"), core::InputError);
   CHECK_THROWS_AS(parsed<Efficiency>(R"({"bf16": {"small": 0.9, "large": 0.5}})"), core::InputError);
 }
+
+TEST_CASE("fixed steps that take no time are refused, because time would stand still") {
+  CHECK_THROWS_AS(parsed<FixedConfig>("{}"), core::InputError);
+  CHECK_THROWS_AS(parsed<FixedConfig>(R"({"step_us": 1e-9})"), core::InputError);
+  CHECK_THROWS_AS(parsed<FixedConfig>(R"({"prefill_token_us": 1})"), core::InputError);
+  CHECK(parsed<FixedConfig>(R"({"prefill_token_us": 1, "decode_request_us": 2})").step_us == 0);
+}

@@ -40,22 +40,34 @@ TEST_CASE("with unfinished requests the duration runs to the end of the run") {
 TEST_CASE("goodput counts targets inclusively and one-token requests as TPOT 0") {
   const RequestLog log = three_requests();
   const core::Duration duration = run_duration(log, at(15));
-  CHECK(measure_goodput(log, duration, {2000.0, 100.0, {}}, {}).good == 3);
-  CHECK(measure_goodput(log, duration, {1999.0, 100.0, {}}, {}).good == 2);
-  CHECK(measure_goodput(log, duration, {{}, 99.0, {}}, {}).good == 1);
-  CHECK(measure_goodput(log, duration, {{}, {}, 1500.0}, {}).good == 1);
-  CHECK(measure_goodput(log, duration, {2000.0, {}, {}}, core::milliseconds(1)).good == 2);
-  CHECK(measure_goodput(log, duration, {}, {}).requests_per_s == Approx(0.6));
+  const Seen seen{at(15), {}};
+  CHECK(measure_goodput(log, duration, {2000.0, 100.0, {}}, seen).good == 3);
+  CHECK(measure_goodput(log, duration, {1999.0, 100.0, {}}, seen).good == 2);
+  CHECK(measure_goodput(log, duration, {{}, 99.0, {}}, seen).good == 1);
+  CHECK(measure_goodput(log, duration, {{}, {}, 1500.0}, seen).good == 1);
+  CHECK(measure_goodput(log, duration, {2000.0, {}, {}}, {at(15), core::milliseconds(1)}).good == 2);
+  CHECK(measure_goodput(log, duration, {}, seen).requests_per_s == Approx(0.6));
 }
 
-TEST_CASE("attainment is over all requests, unfinished and rejected ones included") {
+TEST_CASE("attainment is over all requests, rejected ones and those in flight that have missed a target included") {
   RequestLog log = three_requests();
   arrive(log, 14);
   log.rejected(arrive(log, 14), at(14), "queue full");
-  CHECK(measure_goodput(log, core::seconds(10), {1000.0, {}, {}}, {}).slo_attainment == Approx(0.4));
+  CHECK(measure_goodput(log, core::seconds(10), {1000.0, {}, {}}, {at(20), {}}).slo_attainment.value() == Approx(0.4));
 }
 
 TEST_CASE("a run without requests has no rates") {
   CHECK(run_duration(RequestLog{}, at(5)) == core::Duration{});
   CHECK(measure_throughput(RequestLog{}, {}, 4, 0).requests_per_s == 0);
+}
+
+TEST_CASE("a request in flight that has not missed a target yet counts neither way") {
+  RequestLog log = three_requests();
+  arrive(log, 19.5);
+  const Goodput g = measure_goodput(log, core::seconds(10), {1000.0, {}, {}}, {at(20), {}});
+  CHECK(g.undecided == 1);
+  CHECK(g.slo_attainment.value() == Approx(2.0 / 3.0));
+  RequestLog none;
+  arrive(none, 1);
+  CHECK_FALSE(measure_goodput(none, core::seconds(1), {5000.0, {}, {}}, {at(2), {}}).slo_attainment.has_value());
 }

@@ -64,3 +64,10 @@ TEST_CASE("a timeline keeps one row of pools per sample") {
   CHECK(timeline.in_flight(0) == 16);
   CHECK(timeline.sample(1)[1].blocks_cached == 9);
 }
+
+TEST_CASE("shares sum to 1 where the last step outlasts the run") {
+  const TimeShares t = time_shares(busy_replica(), core::seconds(5), 1);
+  CHECK(t.compute + t.memory + t.network + t.host + t.idle == Approx(1));
+  CHECK(t.memory == Approx(0.5));
+  CHECK(t.idle == 0);
+}

@@ -133,3 +133,47 @@ TEST_CASE("an infeasible verdict has a reason and no load factor") {
   CHECK(v.state == State::Infeasible);
   CHECK_FALSE(v.load_factor.has_value());
 }
+
+TEST_CASE("requests that decode when the run is stopped are no queue") {
+  RequestLog log;
+  for (int i = 0; i < 90; ++i) log.first_token(arrive(log, 0.3 * i), at(0.3 * i + 0.1));
+  RunFacts facts;
+  facts.stopped_early = true;
+  facts.arrivals_ended = false;
+  const Verdict v = judge(log, number_in_system(log.records(), at(30)), facts);
+  CHECK(v.state == State::Stable);
+  CHECK_FALSE(v.conclusive);
+  CHECK(v.reason == "none of 90 requests was completed before the run ended");
+}
+
+TEST_CASE("a run stopped after a fraction of a second is not called overloaded") {
+  RequestLog log;
+  for (int i = 0; i < 7; ++i) arrive(log, 0.07 * i);
+  for (const bool ended : {false, true}) {
+    RunFacts facts;
+    facts.stopped_early = true;
+    facts.arrivals_ended = ended;
+    const Verdict v = judge(log, number_in_system(log.records(), at(0.5)), facts);
+    CHECK(v.state == State::Stable);
+    CHECK_FALSE(v.conclusive);
+  }
+}
+
+TEST_CASE("faster than the capacity, but too few to show a queue, is too short to tell") {
+  RequestLog log;
+  for (int i = 0; i <= 200; ++i) complete(log, {0.01 * i, 0.01 * i + 0.2, 0.01 * i + 0.3}, 10);
+  RunFacts facts;
+  facts.capacity_requests_per_s = 80;
+  const Verdict v = judge(log, number_in_system(log.records(), log.last_finish()), facts);
+  CHECK(v.state == State::Stable);
+  CHECK_FALSE(v.conclusive);
+  CHECK(v.load_factor.value() == Approx(1.25));
+  facts.capacity_requests_per_s = 400;
+  CHECK(judge(log, number_in_system(log.records(), log.last_finish()), facts).conclusive);
+}
+
+TEST_CASE("a run without arrivals has no load factor and tells nothing") {
+  const Verdict v = judge(RequestLog{}, NumberInSystem{}, {});
+  CHECK_FALSE(v.conclusive);
+  CHECK_FALSE(v.load_factor.has_value());
+}

@@ -161,3 +161,31 @@ TEST_CASE("an interrupted run is marked") {
 }
 
 TEST_CASE("the same result gives the same bytes") { CHECK(result_json(sample::full()) == result_json(sample::full())); }
+
+TEST_CASE("what nothing stands behind is null, not 0") {
+  metrics::Result r = sample::full();
+  r.requests = {};
+  r.duration_s = 0;
+  r.latency = metrics::Latency{};
+  r.throughput = metrics::Throughput{};
+  r.goodput = metrics::Goodput{};
+  r.cost = metrics::TokenCost{};
+  r.energy.reset();
+  r.no_energy = "mi300x states no idle power";
+  const std::string text = result_json(r);
+  for (const char* key : {"mean", "p99", "requests_per_s", "tokens_per_s_per_user", "slo_attainment", "energy",
+                          "usd_per_million_output_tokens"}) {
+    INFO(key);
+    CHECK(text.find("\"" + std::string(key) + "\": null") != std::string::npos);
+  }
+  CHECK(text.find("no energy: mi300x states no idle power") != std::string::npos);
+}
+
+TEST_CASE("a verdict that is not conclusive says so, and cautions lead the warnings") {
+  metrics::Result r = sample::full();
+  r.verdict.conclusive = false;
+  r.cautions = {"42.0 % of the requests were cut"};
+  const std::string text = result_json(r);
+  CHECK(text.find("\"conclusive\": false") != std::string::npos);
+  CHECK(text.find("\"warnings\": [\n    \"42.0 % of the requests were cut\"") != std::string::npos);
+}

@@ -125,3 +125,33 @@ TEST_CASE("no line of any summary is wider than 80 columns or holds a control ch
     }
   }
 }
+
+TEST_CASE("the head of a run that is too short says so, with what changes its meaning") {
+  metrics::Result r = sample::full();
+  r.verdict = {metrics::State::Stable, "too few for a queue to show", 1.4, false};
+  r.cautions = {"42.0 % of the requests were cut"};
+  r.goodput->undecided = 3;
+  const std::string text = summary(r);
+  CHECK(text.find("chat-70b-b200: too short a run to tell, load factor 1.40, limited by memory\n"
+                  "bandwidth\n"
+                  "  too few for a queue to show\n"
+                  "  caution: 42.0 % of the requests were cut\n") == 0);
+  CHECK(text.find("3 in flight count neither way\n") != std::string::npos);
+}
+
+TEST_CASE("figures that nothing stands behind are dashes") {
+  metrics::Result r = sample::full();
+  r.requests = {};
+  r.duration_s = 0;
+  r.latency = metrics::Latency{};
+  r.throughput = metrics::Throughput{};
+  r.goodput = metrics::Goodput{};
+  r.cost = metrics::TokenCost{};
+  r.energy.reset();
+  r.no_energy = "mi300x states no idle power";
+  const std::string text = summary(r);
+  CHECK(text.find("TTFT p50                   -  ms\n") != std::string::npos);
+  CHECK(text.find("output tokens              -  /s, - /s per GPU\n") != std::string::npos);
+  CHECK(text.find("output                     -  per million tokens") != std::string::npos);
+  CHECK(text.find("energy                     -  mi300x states no idle power\n") != std::string::npos);
+}

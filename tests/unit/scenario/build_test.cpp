@@ -151,3 +151,118 @@ TEST_CASE("built-in scenarios with lengths of their own resolve") {
     CHECK(scenario::fit_all(scenario::resolve({name, {}, {}})).problem.empty());
   }
 }
+
+TEST_CASE("a run ends before the clock can overflow, whatever arrives last") {
+  const File file(fixed_cost);
+  const std::vector<std::string> sets = {"/workload/requests=100", "/workload/arrivals/rate_per_s=2.2e-5"};
+  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), sets, {}}), {});
+  CHECK(out.result.requests.completed == 87);  // constant gaps of 45,455 s within 4e6 s
+  CHECK(out.end <= core::end_of_time());
+  CHECK(problems_of({file.path(), {"/workload/duration_s=9.1e6", "/limits/max_simulated_s=9.1e6"}, {}}).size() == 2);
+}
+
+TEST_CASE("steps that outlast the longest run end with it") {
+  const File file(fixed_cost);
+  const std::vector<std::string> sets = {"/cost/fixed/step_us=1e9", "/workload/output_tokens/value=3900",
+                                         "/workload/requests=8"};
+  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), sets, {}}), {});
+  // 3,900 steps of 1000 s are 3.9e6 s; a second batch of requests would end after the longest run.
+  CHECK(out.result.requests.arrived == 8);
+  CHECK(out.result.requests.completed + out.result.requests.unfinished() == 8);
+  CHECK(core::to_seconds(out.end) < core::longest_run_s + 1100);
+}
+
+TEST_CASE("a run cut by its limit ends with the steps in progress") {
+  const File file(fixed_cost);
+  // The request of 1 s prefills until 1.002 s and decodes in steps of 1 ms; the one in progress at 1.0055 s ends at
+  // 1.006 s.
+  const scenario::RunOutcome out =
+      scenario::run(scenario::resolve({file.path(), {"/limits/max_simulated_s=1.0055"}, {}}), {});
+  CHECK(core::to_seconds(out.end) == Approx(1.006).epsilon(1e-12));
+  CHECK(out.result.requests.unfinished() == 1);
+}
+
+TEST_CASE("a crowd that arrives at once is served as one, however large") {
+  const File file(fixed_cost);
+  const std::vector<std::string> sets = {"/workload/arrivals={\"process\":\"all-at-once\"}", "/workload/requests=9000",
+                                         "/workload/output_tokens/value=1"};
+  const scenario::RunOutcome out = scenario::run(scenario::resolve({file.path(), sets, {}}), {});
+  // Each replica prefills 4,500 prompts of 100 tokens, eight a step of 1 + 8 ms.
+  CHECK(out.result.requests.completed == 9000);
+  CHECK(core::to_seconds(out.end) == Approx(562 * 0.009 + 0.005));
+}
+
+TEST_CASE("the verdict is monotone in the load") {
+  const auto verdict = [](const std::string& key, const std::string& rate) {
+    return scenario::run(scenario::resolve({"quickstart", {key, "/workload/arrivals/rate_per_s=" + rate}, {}}), {})
+        .result.verdict;
+  };
+  const std::string n2000 = "/workload/requests=2000";
+  for (const char* rate : {"5", "20", "50"}) {
+    const metrics::Verdict v = verdict(n2000, rate);
+    INFO(rate << ": " << v.reason);
+    CHECK(v.state == metrics::State::Stable);
+    CHECK(v.conclusive);
+    CHECK(v.load_factor.value() < 0.9);
+  }
+  CHECK(verdict(n2000, "100").state == metrics::State::Overloaded);
+  CHECK(verdict("/workload/requests=5000", "160").state == metrics::State::Overloaded);
+  CHECK(verdict("/limits/max_simulated_s=60", "200").state == metrics::State::Overloaded);
+  CHECK(verdict("/limits/max_simulated_s=20", "60").state == metrics::State::Stable);
+}
+
+TEST_CASE("a limit that cuts a run after a moment misses no target and is named") {
+  const scenario::RunOutcome out =
+      scenario::run(scenario::resolve({"quickstart", {"/limits/max_simulated_s=0.5"}, {}}), {});
+  CHECK_FALSE(out.result.verdict.conclusive);
+  CHECK(out.result.goodput->undecided == 7);
+  for (const metrics::TargetValue& t : out.targets) CHECK(t.met());
+  REQUIRE_FALSE(out.result.warnings.empty());
+  CHECK(out.result.warnings[0].find("limits/max_simulated_s 0.5 cut the run; 7 requests were in flight") == 0);
+}
+
+TEST_CASE("no latency exceeds the duration of a run, and its time shares sum to 1") {
+  for (const std::string stack : {"vllm-0.19", "sglang-0.5", "trtllm-1"}) {
+    for (const std::string requests : {"1", "2", "20"}) {
+      const std::vector<std::string> sets = {"/pools/0/stack=\"" + stack + "\"", "/workload/requests=" + requests};
+      const metrics::Result r = scenario::run(scenario::resolve({"quickstart", sets, {}}), {}).result;
+      INFO(stack << " with " << requests);
+      CHECK(r.latency->e2e_ms.max * 1e-3 <= *r.duration_s * (1 + 1e-12));
+      CHECK(r.time->compute + r.time->memory + r.time->network + r.time->host + r.time->idle == Approx(1));
+    }
+  }
+}
+
+TEST_CASE("lengths that can never fit are refused where they stand") {
+  const std::string sessions =
+      R"({"sessions":{"arrivals":{"process":"poisson","rate_per_s":1},"count":5,"system_prompt_tokens":17000,)"
+      R"("first_input_tokens":{"distribution":"fixed","value":10},)"
+      R"("followup_input_tokens":{"distribution":"fixed","value":10}},)"
+      R"("output_tokens":{"distribution":"fixed","value":10}})";
+  const auto lines = problems_of({"quickstart", {"/workload=" + sessions}, {}});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].find("/workload/sessions/system_prompt_tokens: no session could begin") != std::string::npos);
+  const File file(fixed_cost);
+  const auto rejected = problems_of(
+      {file.path(), {"/workload/input_tokens/value=5000", "/workload/overlong=\"reject\""}, {}});
+  REQUIRE(rejected.size() == 1);
+  CHECK(rejected[0].find("/workload/overlong: reject would leave out every request") != std::string::npos);
+}
+
+TEST_CASE("cutting more than a tail of the requests is a caution beside the verdict") {
+  const auto cautions = [](const char* length) {
+    const std::vector<std::string> sets = {std::string("/pools/0/engine/max_model_len=") + length,
+                                           "/workload/requests=500"};
+    return scenario::run(scenario::resolve({"quickstart", sets, {}}), {}).result.cautions;
+  };
+  REQUIRE(cautions("512").size() == 1);
+  CHECK(cautions("512")[0].find("of the requests were cut to fit max_model_len 512") != std::string::npos);
+  CHECK(cautions("8192").empty());
+}
+
+TEST_CASE("without power figures there is no energy, and the reason is given") {
+  const std::vector<std::string> sets = {"/cluster/node=\"mi300x-8\"", "/pools/0/precision={}", "/workload/requests=5"};
+  const metrics::Result r = scenario::run(scenario::resolve({"quickstart", sets, {}}), {}).result;
+  CHECK_FALSE(r.energy.has_value());
+  CHECK(r.no_energy == "mi300x states no idle power");
+}

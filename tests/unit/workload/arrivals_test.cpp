@@ -156,6 +156,24 @@ TEST_CASE("mmpp has its mean rate and its index of dispersion") {
 
 TEST_CASE("arrivals beyond the longest run are never") {
   const auto process = make_arrival_process(at_rate(Process::Constant, 1e-6), 1, "workload/arrivals");
-  for (int i = 0; i < 9; ++i) CHECK(process->next() != core::Time::never());
+  for (int i = 0; i < 3; ++i) CHECK(process->next() != core::Time::never());
   CHECK(process->next() == core::Time::never());
+}
+
+TEST_CASE("a raised stop ends the search for the next arrival of an idle mmpp") {
+  ArrivalsConfig c;
+  c.process = Process::Mmpp;
+  c.mmpp = {{1e-9, 1e-3}, {0, 1e-3}};  // thousands of millions of states until the longest run is over
+  const std::atomic<bool> stop{true};
+  CHECK(make_arrival_process(c, 1, "workload/arrivals", StopFlag(&stop))->next() == core::Time::never());
+}
+
+TEST_CASE("no process announces an arrival beyond the longest run") {
+  for (const Process process : {Process::Poisson, Process::Constant, Process::Diurnal}) {
+    const auto p = make_arrival_process(at_rate(process, 2e-5), 3, "workload/arrivals");
+    core::Time last;
+    for (core::Time t = p->next(); t != core::Time::never(); t = p->next()) last = t;
+    CHECK(last <= core::end_of_time());
+    CHECK(core::to_seconds(last) > core::longest_run_s / 2);
+  }
 }

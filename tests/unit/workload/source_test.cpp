@@ -179,3 +179,26 @@ TEST_CASE("scaling the rate works wherever there is one") {
   closed.closed_loop.emplace();
   CHECK_FALSE(scale_rate(closed, 2));
 }
+
+TEST_CASE("a raised stop ends every source") {
+  const std::atomic<bool> stop{true};
+  SourceReport report;
+  WorkloadConfig loop = open_loop(20, 1000);
+  loop.arrivals.reset();
+  loop.requests.reset();
+  loop.closed_loop = ClosedLoopConfig{4, 100};
+  for (const WorkloadConfig& c : {open_loop(20, 1000), loop}) {
+    const auto source = make_source(c, 1, {0, StopFlag(&stop)}, report);
+    CHECK(source->next_arrival() == core::Time::never());
+  }
+  CHECK(report.warnings.empty());
+}
+
+TEST_CASE("rates that are 0 for ever are refused") {
+  WorkloadConfig c = open_loop(20, 10);
+  c.arrivals = ArrivalsConfig{};
+  c.arrivals->process = Process::Piecewise;
+  c.arrivals->piecewise = {{0, 0}, {10, 0}};
+  SourceReport report;
+  CHECK_THROWS_WITH(make_source(c, 1, {}, report), Catch::Contains("no request would ever arrive"));
+}
