@@ -152,6 +152,10 @@ void add_calibrate_verbs(CLI::App& app, Parsed& p) {
   text(*score_app, "--profile", o.profile, "kernel profile to score; the built-in one without it");
   score_app->add_flag("--cross-validate", o.cross_validate, "fit anew with whole key groups held out");
   score_app->add_flag("--json", o.json, "machine-readable output");
+  CLI::App* host_app = add("host", "fit a stack's host constants to closed-loop serving rows", calibrate_host);
+  text(*host_app, "rows", o.files, "measured rows, as validate reads them")->required();
+  host_app->add_flag("--quick", o.quick, "no fits with one model left out");
+  host_app->add_option("--threads", o.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
   add("show", "what the built-in profiles hold", calibrate_show);
 }
 

@@ -53,6 +53,7 @@ struct CalibrateOptions {
   std::string profile;             // kernel profile file to score; empty: the built-in one
   std::string note;                // stored in the profile
   bool cross_validate = false;
+  int threads = 0;
   bool quick = false;              // no cross-validation while fitting
   bool monotone = false;
   bool json = false;

@@ -18,6 +18,7 @@ int init(const std::string& scenario, const std::string& out);
 int calibrate_fit(const CalibrateOptions& options);
 int calibrate_score(const CalibrateOptions& options);
 int calibrate_show(const CalibrateOptions& options);
+int calibrate_host(const CalibrateOptions& options);
 int validate(const ValidateOptions& options);
 int capacity(const CapacityOptions& options);
 int compare(const CompareOptions& options);

@@ -15,8 +15,7 @@ ContentKey content_key(std::uint64_t chain, std::int64_t index) {
 
 BlockPool::BlockPool(std::int64_t blocks) {
   SERVECAST_ENSURE(blocks > 0 && blocks <= 0x7fffffff, "{} blocks", blocks);
-  blocks_.resize(static_cast<std::size_t>(blocks));
-  for (std::int64_t i = 0; i < blocks; ++i) append(static_cast<BlockId>(i));
+  total_ = free_ = blocks;
 }
 
 void BlockPool::append(BlockId id) {
@@ -55,6 +54,11 @@ void BlockPool::forget(BlockId id) {
 }
 
 BlockId BlockPool::allocate() {
+  if (static_cast<std::int64_t>(blocks_.size()) < total_) {
+    blocks_.emplace_back().references = 1;
+    --free_;
+    return static_cast<BlockId>(blocks_.size() - 1);
+  }
   SERVECAST_ENSURE(head_ >= 0, "allocation from an empty pool of {} blocks", total());
   const BlockId id = head_;
   unlink(id);
@@ -93,10 +97,10 @@ std::optional<BlockId> BlockPool::find(ContentKey key) const {
 }
 
 void BlockPool::check() const {
-  std::int64_t listed = 0, cached = 0, published = 0, copies = 0;
+  std::int64_t listed = 0, waiting = 0, cached = 0, published = 0, copies = 0;
   for (BlockId id = head_, before = -1; id >= 0; before = id, id = at(id).next) {
     SERVECAST_ENSURE(at(id).previous == before && at(id).references == 0, "block {} is badly linked", id);
-    ++listed;
+    ++listed, ++waiting;
     if (at(id).key != 0) ++cached;
   }
   for (const Block& block : blocks_) {
@@ -108,7 +112,8 @@ void BlockPool::check() const {
       SERVECAST_ENSURE(at(id).key == key, "block {} is filed under another key", id);
     }
   }
-  SERVECAST_ENSURE(listed == 0 && cached == cached_ && published == copies, "free queue and cache disagree");
+  const std::int64_t unused = total_ - static_cast<std::int64_t>(blocks_.size());
+  SERVECAST_ENSURE(listed == 0 && waiting + unused == free_ && cached == cached_ && published == copies, "free queue and cache disagree");
 }
 
 }  // namespace servecast::memory

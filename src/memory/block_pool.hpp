@@ -4,6 +4,7 @@
 // block can still be hit. A request's blocks are freed in reverse, so a chain loses its tail before its head.
 // Content is a 64-bit key that stands for a block's tokens and everything before them; equal content computed twice
 // gives two blocks under one key, and the oldest copy answers. Keys collide with probability below 1e-5 at 1e7 blocks.
+// Blocks that nobody used yet stand before all freed ones in the queue; they come into being when they are first needed.
 // Invariants: a block is in the free queue exactly when its reference count is 0; free + referenced = total.
 // It does not know requests, tokens or bytes.
 #pragma once
@@ -27,7 +28,7 @@ class BlockPool {
  public:
   explicit BlockPool(std::int64_t blocks);
 
-  std::int64_t total() const { return static_cast<std::int64_t>(blocks_.size()); }
+  std::int64_t total() const { return total_; }
   std::int64_t free() const { return free_; }
   std::int64_t used() const { return total() - free_; }
   std::int64_t cached() const { return cached_; }  // free blocks that still hold content
@@ -56,7 +57,8 @@ class BlockPool {
   void append(BlockId id);
   void forget(BlockId id);
 
-  std::vector<Block> blocks_;
+  std::vector<Block> blocks_;  // used at least once
+  std::int64_t total_ = 0;
   boost::unordered_flat_map<ContentKey, BlockId> oldest_;  // key -> oldest copy; never iterated
   BlockId head_ = -1, tail_ = -1;
   std::int64_t free_ = 0, cached_ = 0, evictions_ = 0;
