@@ -1,6 +1,7 @@
 // Whether a run met what its scenario demands: latency targets (slo) and thresholds on any number of the result.
 #pragma once
 
+#include "scenario/build.hpp"
 #include "scenario/run.hpp"
 #include "scenario/scenario.hpp"
 
@@ -11,6 +12,9 @@ namespace servecast::cli {
 
 // One line for each latency target missed at the stated percentile. Requests that did not finish miss every target.
 std::vector<std::string> missed_targets(const scenario::Slo& slo, const scenario::RunOutcome& outcome);
+
+// Refuses thresholds on what a result of this scenario cannot hold. Throws core::InputError with every problem.
+void check_thresholds(const scenario::Resolved& r);
 
 // One line for each threshold that fails. A metric that the result lacks throws core::InputError.
 std::vector<std::string> failed_thresholds(const std::vector<scenario::Threshold>& thresholds,
