@@ -4,7 +4,7 @@
 #include "calibrate/flags.hpp"
 #include "calibrate/operator_rows.hpp"
 #include "calibrate/plausible.hpp"
-#include "calibrate/sha256.hpp"
+#include "core/sha256.hpp"
 
 #include <fmt/format.h>
 
@@ -117,7 +117,7 @@ void read_table(Dataset& d, const std::string& path, const DatasetOptions& optio
   if (!schema) return problems.add(path, "no operator table has these columns; docs/models/kernels.md lists the tables");
   Source source;
   source.file = path.substr(path.rfind('/') + 1);
-  source.sha256 = sha256_of_file(path);
+  source.sha256 = core::sha256_of_file(path);
   const Reading reading{d, options, name, *gpu, source};
   if (*schema == Schema::AllReduce || *schema == Schema::Nccl) read_curves(t, *schema, reading);
   else read_kernels(t, *schema, reading);

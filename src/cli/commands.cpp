@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "config/closest.hpp"
@@ -18,13 +19,14 @@ namespace {
 
 constexpr std::string_view about =
     "servecast forecasts how a GPU cluster serves large language models.\n"
-    "It simulates a JSON scenario (model, hardware, engine, traffic, targets) event by event.\n\n"
+    "It simulates a JSON scenario (model, hardware, engine, traffic, targets) event\nby event.\n\n"
     "  servecast run quickstart            simulate a built-in scenario\n"
     "  servecast init quickstart > my.json start from a commented one\n"
     "  servecast run my.json --set /workload/arrivals/rate_per_s=40\n";
 constexpr std::string_view exit_codes =
-    "Exit codes: 0 done; 1 file or disk; 2 usage or input; 3 infeasible; 4 threshold failed; 5 data missing;\n"
-    "70 servecast's own bug; 130 interrupted (129: by a hang-up).";
+    "Exit codes: 0 done; 1 file or disk; 2 usage or input; 3 infeasible;\n"
+    "4 threshold failed; 5 data missing; 70 servecast's own bug; 130 interrupted\n"
+    "(129: by a hang-up).";
 
 // Verbs of the documented command line that this version does not have; they are refused by name.
 constexpr std::array<std::string_view, 4> later_verbs = {"sweep", "plan", "check", "numerics"};
@@ -119,7 +121,7 @@ void add_import_verbs(CLI::App& app, Parsed& p) {
   CLI::App* trace_app = import_app->add_subcommand("trace", "summary of a request trace");
   text(*trace_app, "file", p.import.file, "trace file")->required();
   text(*trace_app, "--format", p.import.format,
-                        "azure, mooncake, burstgpt, bailian or servecast; told by its first line without it");
+                        "azure, mooncake, burstgpt, bailian, splitwise or servecast; told by its first line without it");
   trace_app->add_flag("--json", p.import.json, "machine-readable output");
   trace_app->callback([&p] { p.verb = [&p] { return import_trace(p.import); }; });
 
@@ -263,6 +265,7 @@ int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, co
 
 int dispatch(int argc, const char* const* argv) {
   CLI::App app{std::string(about), "servecast"};
+  lay_out_help(app);
   app.footer(std::string(exit_codes));
   app.set_version_flag("--version", "servecast " SERVECAST_VERSION);
   app.require_subcommand(1);

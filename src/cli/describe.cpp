@@ -10,6 +10,8 @@
 #include "hardware/gpu.hpp"
 #include "model/kv_bytes.hpp"
 #include "model/parameters.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
 #include "scenario/library.hpp"
 #include "scenario/stack.hpp"
 
@@ -36,13 +38,30 @@ T read(Kind kind, const std::string& name) {
   return value;
 }
 
-std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<30} {}\n", label, value); }
+// The first line after `first`, the others indented.
+std::string wrapped(std::string_view first, std::string_view text, std::size_t indent) {
+  const std::string before(indent, ' ');
+  std::string out;
+  if (text.empty()) return fmt::format("{}\n", first);
+  for (const std::string& line : report::wrap(text, report::terminal_width - std::max(first.size(), indent)))
+    out += fmt::format("{}{}\n", out.empty() ? std::string(first) : before, line);
+  return out;
+}
+
+std::string row(std::string_view label, std::string_view value) {
+  constexpr std::size_t column = 33;
+  return wrapped(fmt::format("  {:<30} ", label), value, column);
+}
+
+std::string note_text(std::string_view kind, std::string_view text) {
+  return text.empty() ? "" : "\n" + wrapped(fmt::format("{}: ", kind), text, 2);
+}
 
 std::string origins_text(const std::vector<hardware::Origin>& origins) {
   std::string text = "\nsources\n";
   for (const hardware::Origin& o : origins)
-    text += fmt::format("  {} ({}): {}\n", fmt::join(o.keys, ", "), names_of(o.kind)[static_cast<std::size_t>(o.kind)],
-                        o.source);
+    text += wrapped("  ", fmt::format("{} ({}): {}", fmt::join(o.keys, ", "),
+                                      names_of(o.kind)[static_cast<std::size_t>(o.kind)], o.source), 4);
   return text;
 }
 
@@ -92,8 +111,7 @@ std::string model_text(const model::Architecture& m) {
     text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k,
                                        m.moe->intermediate, m.moe->shared_experts));
   text += row("longest sequence", count_text(m.max_position)) + kv_text(m) + formats_text(m.formats);
-  if (!m.note.empty()) text += fmt::format("\nnote: {}\n", m.note);
-  return text + fmt::format("\nsource: {}\n", m.source);
+  return text + note_text("note", m.note) + note_text("source", m.source);
 }
 
 std::string peaks_text(const hardware::Peaks& p) {
@@ -106,7 +124,7 @@ std::string peaks_text(const hardware::Peaks& p) {
 }
 
 std::string gpu_text(const hardware::Gpu& g) {
-  std::string text = fmt::format("{} ({}, {} die{})\n\n", g.name, g.architecture, g.dies, g.dies == 1 ? "" : "s");
+  std::string text = fmt::format("{} ({}, {})\n\n", g.name, g.architecture, counted(g.dies, "die"));
   text += row("dense TFLOP/s", peaks_text(g.dense)) + row("sparse TFLOP/s (display only)", peaks_text(g.sparse)) +
           row("memory", fmt::format("{} GiB at {} TB/s", number_text(g.memory_gib), number_text(g.memory_tb_s))) +
           row("L2", fmt::format("{} MB", number_text(g.l2_mb))) +
@@ -117,8 +135,7 @@ std::string gpu_text(const hardware::Gpu& g) {
           row("network", fmt::format("{} Gbit/s", number_text(g.nic_gbit_s))) +
           row("power limit, idle", fmt::format("{} W, {} W", number_text(g.tdp_w), number_text(g.idle_w)));
   if (g.gpu_hour_usd > 0) text += row("indicative price", fmt::format("{} USD/h", number_text(g.gpu_hour_usd)));
-  if (!g.note.empty()) text += fmt::format("\nnote: {}\n", g.note);
-  return text + origins_text(g.origin);
+  return text + note_text("note", g.note) + origins_text(g.origin);
 }
 
 std::string node_text(const hardware::Node& n) {
@@ -126,8 +143,7 @@ std::string node_text(const hardware::Node& n) {
   text += row("GPUs", fmt::format("{} x {}", n.gpus, n.gpu)) +
           row("scale-up domain", counted(n.scale_up_domain, "GPU")) + row("fabric", n.fabric) +
           row("power besides GPUs", fmt::format("{} W", number_text(n.node_overhead_w)));
-  if (!n.note.empty()) text += fmt::format("\nnote: {}\n", n.note);
-  return text + origins_text(n.origin);
+  return text + note_text("note", n.note) + origins_text(n.origin);
 }
 
 std::string fabric_text(const fabric::ScaleUp& s) {
@@ -141,8 +157,7 @@ std::string fabric_text(const fabric::ScaleUp& s) {
                               number_text(p.ring_us), core::percent_text(p.achieved)));
   };
   point(2, s.ranks_2), point(4, s.ranks_4), point(8, s.ranks_8), point(72, s.ranks_72);
-  if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);
-  return text + origins_text(s.origin);
+  return text + note_text("note", s.note) + origins_text(s.origin);
 }
 
 std::string stack_text(const scenario::Stack& s) {
@@ -155,8 +170,7 @@ std::string stack_text(const scenario::Stack& s) {
                 fmt::format("{}, {}", counted(c.max_num_batched_tokens, "token"), counted(c.max_num_seqs, "request")));
   text += fmt::format("\nengine settings\n{}\nmemory recipe\n{}\nhost times\n{}", config::write(s.settings),
                       config::write(s.memory), config::write(s.host));
-  if (!s.note.empty()) text += fmt::format("\nnote: {}\n", s.note);
-  return text + origins_text(s.origin);
+  return text + note_text("note", s.note) + origins_text(s.origin);
 }
 
 template <typename T>

@@ -12,6 +12,7 @@
 #include "report/result_json.hpp"
 #include "report/summary.hpp"
 #include "scenario/build.hpp"
+#include "scenario/inputs.hpp"
 
 #include <cstdlib>
 #include <optional>
@@ -33,6 +34,7 @@ scenario::RunOutcome simulate(const scenario::Resolved& resolved, bool files) {
   options.timeline = files;
   scenario::RunOutcome outcome = scenario::run(resolved, options);
   outcome.result.tool_version = SERVECAST_VERSION;
+  outcome.result.inputs = scenario::inputs_of(resolved);
   return outcome;
 }
 
@@ -65,6 +67,7 @@ int exit_code(const scenario::RunOutcome& outcome, const std::vector<std::string
 
 int run(const Common& options) {
   const scenario::Resolved resolved = scenario::resolve({options.scenario, options.sets, options.seed});
+  check_thresholds(resolved);
   std::optional<report::OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out).begin(scenario::resolved_json(resolved));
   const scenario::RunOutcome outcome = simulate(resolved, folder.has_value());

@@ -9,11 +9,10 @@
 namespace servecast::cli {
 
 int validate(const ValidateOptions& options) {
-  std::vector<fidelity::ErrorLimit> limits;
-  for (const std::string& text : options.limits) limits.push_back(fidelity::error_limit(text));
+  fidelity::ValidateOptions how;
+  for (const std::string& text : options.limits) how.limits.push_back(fidelity::error_limit(text));
   watch_signals();
   Progress progress;
-  fidelity::ValidateOptions how;
   how.threads = options.threads;
   how.series_clients = !options.plain_clients;
   how.stop = &interrupted();
@@ -24,7 +23,7 @@ int validate(const ValidateOptions& options) {
         : options.markdown ? fidelity::validation_markdown(v, rows)
                            : fidelity::validation_text(v, rows));
   if (v.interrupted) return interrupted_exit();
-  const std::vector<std::string> failures = fidelity::exceeded(v, limits);
+  const std::vector<std::string> failures = fidelity::exceeded(v, how.limits);
   for (const std::string& failure : failures) warn(failure);
   return failures.empty() ? exit_done : exit_failed;
 }

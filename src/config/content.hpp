@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace servecast::config {
 
@@ -23,6 +24,7 @@ struct Document::Content {
   // Pointer of a subtree -> what to put before a pointer to name a value's place ("chat.json:", "--set "). The entry of
   // the longest prefix holds; "" is always present.
   std::map<std::string, std::string> origins;
+  std::vector<std::string> digests;  // see Document::digests
 };
 
 }  // namespace servecast::config

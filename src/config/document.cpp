@@ -4,6 +4,7 @@
 #include "config/parse.hpp"
 #include "config/pointer.hpp"
 #include "config/utf8.hpp"
+#include "core/sha256.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -81,20 +82,49 @@ void merge(Content& content, json& target, const json& patch, const std::string&
   }
 }
 
-void load_into(Content& content, const fs::path& path, std::vector<fs::path>& chain) {
-  const std::string source = path.string();
+// Files that extend each other, outermost first.
+struct Chain {
+  std::vector<fs::path> paths;
+  const Document::NamedBase& named;
+};
+
+void load_into(Content& content, const fs::path& path, Chain& chain);
+
+void enter(Chain& chain, const fs::path& path) {
   std::error_code ignored;
   const fs::path canonical = fs::weakly_canonical(path, ignored);
-  const std::string place = source + ":/extends";
-  if (std::find(chain.begin(), chain.end(), canonical) != chain.end()) {
-    throw core::InputError(source, "the document extends itself, directly or through others");
+  if (std::find(chain.paths.begin(), chain.paths.end(), canonical) != chain.paths.end()) {
+    throw core::InputError(path.string(), "the document extends itself, directly or through others");
   }
-  if (chain.size() > static_cast<std::size_t>(Document::max_extends)) {
-    throw core::InputError(place, fmt::format("more than {} documents extend each other", Document::max_extends));
+  if (chain.paths.size() > static_cast<std::size_t>(Document::max_extends)) {
+    throw core::InputError(path.string() + ":/extends",
+                           fmt::format("more than {} documents extend each other", Document::max_extends));
   }
-  chain.push_back(canonical);
+  chain.paths.push_back(canonical);
+}
 
-  json own = parsed_object(file_text(path), source);
+void load_base(Content& content, const std::string& name, const fs::path& extending, Chain& chain) {
+  const std::string source = extending.string();
+  if (chain.named) {
+    if (const auto text = chain.named(name, source + ":/extends")) {
+      *content.root = parsed_object(*text, name);
+      content.origins = {{"", name + ":"}};
+      return;
+    }
+  }
+  try {
+    load_into(content, (extending.parent_path() / name).lexically_normal(), chain);
+  } catch (const core::Error& e) {
+    throw core::Error(fmt::format("{} (extended by {})", e.what(), source));
+  }
+}
+
+void load_into(Content& content, const fs::path& path, Chain& chain) {
+  const std::string source = path.string();
+  enter(chain, path);
+  const std::string text = file_text(path);
+  content.digests.push_back(core::sha256(text));
+  json own = parsed_object(text, source);
   const auto extends = own.find("extends");
   if (extends == own.end()) {
     *content.root = std::move(own);
@@ -102,16 +132,21 @@ void load_into(Content& content, const fs::path& path, std::vector<fs::path>& ch
     return;
   }
   if (!extends->is_string() || extends->get_ref<const std::string&>().empty()) {
-    throw core::InputError(place, "expected the path of a document, relative to this one");
+    throw core::InputError(source + ":/extends",
+                           "expected the path of a document, relative to this one, or the name of a stored one");
   }
-  const fs::path base = (path.parent_path() / extends->get<std::string>()).lexically_normal();
+  const auto base = extends->get<std::string>();
   own.erase(extends);
-  try {
-    load_into(content, base, chain);
-  } catch (const core::Error& e) {
-    throw core::Error(fmt::format("{} (extended by {})", e.what(), source));
-  }
+  load_base(content, base, path, chain);
   merge(content, *content.root, own, "", source + ":");
+}
+
+void collect_numbers(const json& node, const std::string& pointer, std::vector<std::string>& out) {
+  if (node.is_number()) out.push_back(pointer);
+  if (node.is_object())
+    for (const auto& [key, value] : node.items()) collect_numbers(value, child(pointer, key), out);
+  if (node.is_array())
+    for (std::size_t i = 0; i < node.size(); ++i) collect_numbers(node[i], child(pointer, i), out);
 }
 
 // The value a pointer names, or null.
@@ -134,7 +169,7 @@ const json* find(const json& root, std::string_view pointer) {
 }  // namespace
 
 Document::Content::Content() : root(std::make_unique<json>()) {}
-Document::Content::Content(const Content& other) : root(std::make_unique<json>(*other.root)), origins(other.origins) {}
+Document::Content::Content(const Content& other) : root(std::make_unique<json>(*other.root)), origins(other.origins), digests(other.digests) {}
 Document::Content::~Content() = default;
 
 void Document::Content::claim(const std::string& pointer, const std::string& origin) {
@@ -153,9 +188,9 @@ Document& Document::operator=(Document other) noexcept {
 }
 Document::~Document() = default;
 
-Document Document::load(const fs::path& path) {
+Document Document::load(const fs::path& path, const NamedBase& named) {
   auto content = std::make_unique<Content>();
-  std::vector<fs::path> chain;
+  Chain chain{{}, named};
   load_into(*content, path, chain);
   return Document(std::move(content));
 }
@@ -199,6 +234,14 @@ std::string Document::place(std::string_view pointer) const {
   const bool whole_file = pointer.empty() && origin->second.ends_with(':');
   return origin->second + (whole_file ? "/" : printable(pointer, pointer.size()));
 }
+
+std::vector<std::string> Document::number_pointers() const {
+  std::vector<std::string> out;
+  collect_numbers(*content_->root, "", out);
+  return out;
+}
+
+const std::vector<std::string>& Document::digests() const { return content_->digests; }
 
 std::string Document::text() const { return content_->root->dump(); }
 

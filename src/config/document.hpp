@@ -8,10 +8,12 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace servecast::config {
 
@@ -21,8 +23,11 @@ class Document {
   static constexpr std::size_t max_bytes = std::size_t{64} << 20;
   static constexpr int max_extends = 16;
 
+  // The stored document that a name in "extends" means, or nothing for a path. place: of that "extends".
+  using NamedBase = std::function<std::optional<std::string_view>(const std::string& name, const std::string& place)>;
+
   // Throws core::Error if a file cannot be read, core::InputError with every problem if it is malformed.
-  static Document load(const std::filesystem::path& path);
+  static Document load(const std::filesystem::path& path, const NamedBase& named = {});
   // place names the text in messages, as a file name would. Such a document cannot extend another.
   static Document from_text(std::string_view text, std::string place);
   // The object of a Reference given inline; its problems are placed inside the referring document.
@@ -43,6 +48,10 @@ class Document {
   std::optional<double> number(std::string_view pointer) const;
   // Where a value (or an absent key) belongs, for messages: "file:/pointer" or "--set /pointer".
   std::string place(std::string_view pointer) const;
+  // Pointers of all numbers, ascending by key.
+  std::vector<std::string> number_pointers() const;
+  // SHA-256 of the files it was read from: its own, then those it extends.
+  const std::vector<std::string>& digests() const;
   // The merged document as compact JSON with sorted keys: equal documents give equal text.
   std::string text() const;
 

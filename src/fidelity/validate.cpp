@@ -79,6 +79,14 @@ void rank_within_groups(const Validation& v, std::vector<MetricAccuracy>& all) {
   }
 }
 
+void check_limits(const std::vector<ErrorLimit>& limits, const std::vector<std::string>& known) {
+  core::Problems problems;
+  for (const ErrorLimit& limit : limits)
+    if (std::find(known.begin(), known.end(), limit.metric) == known.end())
+      problems.add("--max-error", "{} is not scored here{}", limit.metric, config::hint(limit.metric, known));
+  problems.raise_if_any();
+}
+
 void summarise(Validation& v) {
   for (const Case& c : v.cases) {
     if (c.fate == Fate::Predicted) ++v.predicted;
@@ -108,6 +116,7 @@ Validation validate(const CsvTable& table, const std::string& place, const Valid
   if (table.rows.empty()) throw core::InputError(place, "the file has no rows");
   const std::vector<scenario::Stack> stacks = scenario::built_in_stacks();
   v.cases = cases_of(table, v.kind, {stacks, options.series_clients});
+  check_limits(options.limits, metrics_of(predicted_cases(v)));
   std::vector<Case*> work;
   for (Case& c : v.cases)
     if (c.fate == Fate::Predicted) work.push_back(&c);
@@ -160,15 +169,10 @@ ErrorLimit error_limit(const std::string& text) {
 
 std::vector<std::string> exceeded(const Validation& v, const std::vector<ErrorLimit>& limits) {
   std::vector<std::string> out;
-  std::vector<std::string> known;
-  for (const MetricAccuracy& a : v.all) known.push_back(a.metric);
   for (const ErrorLimit& limit : limits) {
     const auto found =
         std::find_if(v.all.begin(), v.all.end(), [&](const MetricAccuracy& a) { return a.metric == limit.metric; });
-    if (found == v.all.end())
-      throw core::InputError("--max-error",
-                             fmt::format("{} is not scored here{}", limit.metric, config::hint(limit.metric, known)));
-    if (found->scored.count == 0)
+    if (found == v.all.end() || found->scored.count == 0)
       out.push_back(fmt::format("threshold failed: no row predicts {}", limit.metric));
     else if (100 * found->scored.median > limit.percent)
       out.push_back(fmt::format("threshold failed: median error of {} is {:.1f} %, at most {:g} %", limit.metric,

@@ -15,9 +15,17 @@
 
 namespace servecast::fidelity {
 
+// Limits on the median absolute error: "tpot_ms=6" in per cent. Throws core::InputError when one is malformed or names
+// a metric that the file does not score.
+struct ErrorLimit {
+  std::string metric;
+  double percent = 0;
+};
+
 struct ValidateOptions {
   int threads = 0;             // 0: as many as the machine has
   bool series_clients = true;  // client settings that some series imply
+  std::vector<ErrorLimit> limits;  // their metrics are checked before anything is predicted
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::size_t done, std::size_t total)> progress;  // called from one thread at a time
 };
@@ -61,13 +69,8 @@ struct Worst {
 };
 std::vector<Worst> worst_rows(const Validation& v, std::size_t n);
 
-// Limits on the median absolute error: "tpot_ms=6" in per cent. Throws core::InputError when one is malformed or names
-// a metric that the file does not score.
-struct ErrorLimit {
-  std::string metric;
-  double percent = 0;
-};
 ErrorLimit error_limit(const std::string& text);
+// One line for each limit that is exceeded.
 std::vector<std::string> exceeded(const Validation& v, const std::vector<ErrorLimit>& limits);
 
 std::string validation_text(const Validation& v, std::size_t worst);

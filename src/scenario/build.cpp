@@ -4,6 +4,7 @@
 #include "config/json_writer.hpp"
 #include "core/units.hpp"
 #include "cost/parallel.hpp"
+#include "scenario/inputs.hpp"
 #include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
@@ -29,11 +30,20 @@ config::Document scenario_document(const Request& request, core::Problems& probl
 }
 
 // Reads what a reference means. A file's content replaces the reference, so that the resolved document stands alone.
+struct Reader {
+  std::vector<metrics::InputHash>& inputs;
+  core::Problems& problems;
+
+  template <typename T>
+  void read(Kind kind, config::Reference& reference, T& value) const;
+};
+
 template <typename T>
-void read_reference(Kind kind, config::Reference& reference, T& value, core::Problems& problems) {
+void Reader::read(Kind kind, config::Reference& reference, T& value) const {
   if (reference.empty()) return;  // reported as a missing key
   const std::optional<config::Document> document = load(kind, reference, problems);
   if (!document) return;
+  record_inputs(inputs, std::string(name_of(kind)), *document);
   config::read(*document, value, problems);
   if (reference.inline_json.empty() && is_path(reference.name)) {
     reference.inline_json = document->text();
@@ -42,15 +52,15 @@ void read_reference(Kind kind, config::Reference& reference, T& value, core::Pro
 }
 
 // A node names its GPU and fabric; the node's own place is where an unknown name is reported.
-void read_hardware(Resolved& r, core::Problems& problems) {
+void read_hardware(Resolved& r, const Reader& reader) {
   config::Reference& node = r.scenario.cluster.node;
   const std::string place = node.place;
-  read_reference(Kind::Node, node, r.node, problems);
+  reader.read(Kind::Node, node, r.node);
   if (r.node.gpu.empty()) return;
   config::Reference gpu{r.node.gpu, "", place + "/gpu"};
   config::Reference fabric{r.node.fabric, "", place + "/fabric"};
-  read_reference(Kind::Gpu, gpu, r.gpu, problems);
-  read_reference(Kind::Fabric, fabric, r.fabric, problems);
+  reader.read(Kind::Gpu, gpu, r.gpu);
+  reader.read(Kind::Fabric, fabric, r.fabric);
 }
 
 // MXFP4 experts: engines quantise activations to MXFP8 where tensor cores multiply the two (Blackwell), else none.
@@ -128,13 +138,16 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
 
 // Everything that r.scenario names, and the rules across sections.
 void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) {
-  read_reference(Kind::Model, r.scenario.model, r.model, problems);
-  read_hardware(r, problems);
+  const Reader reader{r.inputs, problems};
+  reader.read(Kind::Model, r.scenario.model, r.model);
+  read_hardware(r, reader);
   r.pools.resize(r.scenario.pools.size());
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     r.pools[i].place = place(fmt::format("/pools/{}", i));
-    read_reference(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack, problems);
+    reader.read(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack);
   }
+  for (std::size_t i = 0; i < r.scenario.thresholds.size(); ++i)
+    r.threshold_places.push_back(place(fmt::format("/thresholds/{}/metric", i)));
   problems.raise_if_any();
   if (r.scenario.pools.empty()) problems.add(place("/pools"), "the list is empty; give one pool");
   for (std::size_t i = 0; i < r.pools.size(); ++i) resolve_pool(r, i, problems);
@@ -160,6 +173,7 @@ Resolved resolve(const Request& request) {
   core::Problems problems;
   const config::Document document = scenario_document(request, problems);
   Resolved r;
+  record_inputs(r.inputs, "scenario", document);
   config::read(document, r.scenario, problems);
   if (request.seed) r.scenario.seed = *request.seed;
   resolve_parts(

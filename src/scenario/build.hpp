@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "fabric/profile.hpp"
 #include "hardware/gpu.hpp"
+#include "metrics/result.hpp"
 #include "model/architecture.hpp"
 #include "precision/format.hpp"
 #include "scenario/fit.hpp"
@@ -44,6 +45,8 @@ struct Resolved {
   hardware::Gpu gpu;
   fabric::ScaleUp fabric;
   std::vector<PoolSetup> pools;  // as scenario.pools
+  std::vector<std::string> threshold_places;  // "file:/thresholds/0/metric", for messages
+  std::vector<metrics::InputHash> inputs;     // documents read from files; see scenario/inputs.hpp
 
   std::int64_t gpus_used() const;
 };

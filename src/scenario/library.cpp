@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 namespace servecast::scenario {
 
@@ -32,11 +34,33 @@ std::optional<std::string_view> document_name(std::string_view path, std::string
   return std::nullopt;
 }
 
+// What to do about a name that is no built-in document but lies on the disk.
+std::string on_disk(const std::string& name, const std::string& place) {
+  const std::string path = resolve_path(place, name);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return "; it is a folder: name a file in it";
+  if (std::filesystem::exists(path, ignored)) return fmt::format("; to read the file of this name write \"./{}\"", name);
+  return "; a name that ends in .json is read as a file";
+}
+
+std::string unknown(Kind kind, const std::string& name, const std::string& place) {
+  return fmt::format("unknown {} \"{}\"{}{}", name_of(kind), config::printable(name), config::hint(name, names(kind)),
+                     on_disk(name, place));
+}
+
 std::optional<config::Document> load_built_in(Kind kind, const config::Reference& reference, core::Problems& problems) {
   if (const auto text = find(kind, reference.name)) return config::Document::from_text(*text, reference.name);
-  problems.add(reference.place, "unknown {} \"{}\"{}; a name that ends in .json is read as a file", name_of(kind),
-               config::printable(reference.name), config::hint(reference.name, names(kind)));
+  problems.add(reference.place, unknown(kind, reference.name, reference.place));
   return std::nullopt;
+}
+
+// Bases of documents of this kind: named like everything else of it.
+config::Document::NamedBase bases(Kind kind) {
+  return [kind](const std::string& name, const std::string& place) -> std::optional<std::string_view> {
+    if (is_path(name)) return std::nullopt;
+    if (const auto text = find(kind, name)) return text;
+    throw core::InputError(place, unknown(kind, name, place));
+  };
 }
 
 }  // namespace
@@ -71,7 +95,7 @@ std::vector<std::string> files_under(std::string_view folder) {
 std::optional<config::Document> load(Kind kind, const config::Reference& reference, core::Problems& problems) {
   try {
     if (!reference.inline_json.empty()) return config::Document::from_inline(reference);
-    if (is_path(reference.name)) return config::Document::load(resolve_path(reference.place, reference.name));
+    if (is_path(reference.name)) return config::Document::load(resolve_path(reference.place, reference.name), bases(kind));
     return load_built_in(kind, reference, problems);
   } catch (const core::InputError& error) {
     for (const std::string& line : error.lines()) problems.add("", line);

@@ -1,6 +1,6 @@
 // The documents built into the binary: models, GPUs, nodes, fabrics, stacks and scenario templates, by kind and name.
 // Only the document asked for is parsed. Files on disk are read only when a reference says so: a name with '/' or one
-// that ends in ".json" is a path, relative to the document that gives it.
+// that ends in ".json" is a path, relative to the document that gives it. "extends" follows the same rule.
 #pragma once
 
 #include "config/document.hpp"

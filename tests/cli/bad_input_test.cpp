@@ -53,6 +53,14 @@ TEST_CASE("a missing scenario is the outside world, an unknown name is input") {
   refused(work.servecast("run quikstart"), 2, {"quikstart", "did you mean \"quickstart\"?"});
 }
 
+TEST_CASE("a folder is no scenario") {
+  Workspace work;
+  work.write("mine", small_scenario());
+  refused(work.servecast("run ."), 2, {"unknown scenario \".\"", "it is a folder: name a file in it"});
+  refused(work.servecast("run ./"), 1, {"cannot read ./: it is a directory"});
+  refused(work.servecast("run mine"), 2, {"to read the file of this name write \"./mine\""});
+}
+
 TEST_CASE("unknown keys name their pointer and the nearest key") {
   refused_with("\"replicas\"", "\"replica\"", {"bad.json:/pools/0/replica", "did you mean \"replicas\"?"});
   refused_with("\"max_num_seqs\"", "\"max_num_seq\"", {"bad.json:/pools/0/engine/max_num_seq", "max_num_seqs"});

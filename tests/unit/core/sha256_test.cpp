@@ -1,10 +1,10 @@
-#include "calibrate/sha256.hpp"
+#include "core/sha256.hpp"
 
 #include "catch.hpp"
 
 #include <string>
 
-using servecast::calibrate::sha256;
+using servecast::core::sha256;
 
 // Examples of FIPS 180-4.
 TEST_CASE("SHA-256 of the standard's examples") {
@@ -13,4 +13,13 @@ TEST_CASE("SHA-256 of the standard's examples") {
   CHECK(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   CHECK(sha256(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("the digest does not depend on the pieces in which bytes come") {
+  const std::string text(200, 'q');
+  for (std::size_t piece = 1; piece < 150; ++piece) {
+    servecast::core::Sha256 hash;
+    for (std::size_t at = 0; at < text.size(); at += piece) hash.add(std::string_view(text).substr(at, piece));
+    CHECK(hash.digest() == sha256(text));
+  }
 }

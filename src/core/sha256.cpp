@@ -1,21 +1,21 @@
-#include "calibrate/sha256.hpp"
+#include "core/sha256.hpp"
 
 #include "core/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
+#include <vector>
 
-namespace servecast::calibrate {
+namespace servecast::core {
 
 namespace {
 
-using State = std::array<std::uint32_t, 8>;
 constexpr std::size_t block = 64;
 
 // Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
@@ -35,7 +35,9 @@ std::uint32_t big_endian(const char* p) {
   return word;
 }
 
-void mix(State& s, const char* p) {
+}  // namespace
+
+void Sha256::mix(State& s, const char* p) {
   std::array<std::uint32_t, 64> w{};
   for (std::size_t i = 0; i < 16; ++i) w[i] = big_endian(p + 4 * i);
   for (std::size_t i = 16; i < 64; ++i) {
@@ -54,29 +56,45 @@ void mix(State& s, const char* p) {
   for (std::size_t i = 0; i < 8; ++i) s[i] += v[i];
 }
 
-}  // namespace
-
-std::string sha256(std::string_view bytes) {
-  State s = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  while (bytes.size() >= block) {
-    mix(s, bytes.data());
-    bytes.remove_prefix(block);
+void Sha256::add(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (!tail_.empty()) {
+    const std::size_t missing = std::min(block - tail_.size(), bytes.size());
+    tail_ += bytes.substr(0, missing);
+    bytes.remove_prefix(missing);
+    if (tail_.size() < block) return;
+    mix(state_, tail_.data());
+    tail_.clear();
   }
-  std::string tail(bytes);
-  tail += '\x80';
+  for (; bytes.size() >= block; bytes.remove_prefix(block)) mix(state_, bytes.data());
+  tail_ = bytes;
+}
+
+std::string Sha256::digest() const {
+  State s = state_;
+  std::string tail = tail_ + '\x80';
   while (tail.size() % block != 56) tail += '\0';
-  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift & 0xff);
+  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bytes_ * 8 >> shift & 0xff);
   for (std::size_t i = 0; i < tail.size(); i += block) mix(s, tail.data() + i);
   std::string out;
   for (const std::uint32_t word : s) out += fmt::format("{:08x}", word);
   return out;
 }
 
+std::string sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.digest();
+}
+
 std::string sha256_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw core::Error(fmt::format("cannot read {}", path));
-  return sha256(std::string(std::istreambuf_iterator<char>(file), {}));
+  Sha256 hash;
+  std::vector<char> chunk(1 << 16);
+  while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), file.gcount() > 0)
+    hash.add({chunk.data(), static_cast<std::size_t>(file.gcount())});
+  return hash.digest();
 }
 
-}  // namespace servecast::calibrate
+}  // namespace servecast::core
