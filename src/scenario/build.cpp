@@ -67,6 +67,10 @@ Format default_activations(const model::TensorFormats& formats) {
 void resolve_precision(const model::Architecture& m, Precision& p, PoolSetup& setup) {
   setup.formats = p.weights ? model::quantised(m.formats, *p.weights) : m.formats;
   p.weights.reset();  // now stated class by class
+  setup.weight_keys = {"weights"};
+  if (p.attention) setup.weight_keys.push_back("attention");
+  if (p.mlp) setup.weight_keys.push_back("mlp");
+  if (p.experts) setup.weight_keys.push_back("experts");
   const auto settle = [](std::optional<Format>& given, Format& value) {
     if (given) value = *given;
     given = value;
@@ -82,9 +86,14 @@ void resolve_precision(const model::Architecture& m, Precision& p, PoolSetup& se
   settle(p.kv_cache, setup.kv_cache);
 }
 
+// GPUs that scale-up links join.
+std::int32_t domain_of(const Resolved& r) {
+  return std::min(r.node.scale_up_domain, r.node.gpus * r.scenario.cluster.nodes);
+}
+
 // Replicas stay inside scale-up domains: how many of them the machines hold.
 std::int64_t replicas_that_fit(const Resolved& r, std::int32_t tensor) {
-  const std::int64_t domain = std::min(r.node.scale_up_domain, r.node.gpus * r.scenario.cluster.nodes);
+  const std::int64_t domain = domain_of(r);
   return std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / domain * (domain / tensor);
 }
 
@@ -187,7 +196,11 @@ FitInput fit_input(const Resolved& r, std::size_t pool) {
   in.stack = r.pools[pool].stack;
   in.settings = r.pools[pool].user;
   in.tensor = r.scenario.pools[pool].parallel.tensor;
-  in.gpus_per_node = r.node.gpus;
+  in.domain = domain_of(r);
+  in.domains = r.node.gpus * r.scenario.cluster.nodes / in.domain;
+  in.replicas = r.scenario.pools[pool].replicas;
+  in.pointer = fmt::format("/pools/{}", pool);
+  in.weight_keys = r.pools[pool].weight_keys;
   in.mean_request_tokens = mean_request_tokens(r.scenario.workload);
   return in;
 }

@@ -32,7 +32,8 @@ struct PoolSetup {
   model::TensorFormats formats;  // of the weights
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
-  engine::Settings user;  // as the scenario gives them, for remedies
+  engine::Settings user;                 // as the scenario gives them, for remedies
+  std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it
   std::string place;      // "file:/pools/0", for messages
 };
 
