@@ -3,6 +3,7 @@
 #include "config/json_reader.hpp"
 #include "config/json_writer.hpp"
 #include "cost/parallel.hpp"
+#include "cost/rate.hpp"
 #include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
@@ -87,33 +88,32 @@ void resolve_precision(const model::Architecture& m, Precision& p, PoolSetup& se
 }
 
 // GPUs that scale-up links join.
-std::int32_t domain_of(const Resolved& r) {
-  return std::min(r.node.scale_up_domain, r.node.gpus * r.scenario.cluster.nodes);
+std::int32_t domain_of(const hardware::Node& node, std::int32_t nodes) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(node.scale_up_domain, std::int64_t{node.gpus} * nodes));
 }
 
-// Replicas stay inside scale-up domains: how many of them the machines hold.
-std::int64_t replicas_that_fit(const Resolved& r, std::int32_t tensor) {
-  const std::int64_t domain = domain_of(r);
-  return std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / domain * (domain / tensor);
-}
+std::int32_t domain_of(const Resolved& r) { return domain_of(r.node, r.scenario.cluster.nodes); }
 
+// One problem at a time: a size that the machines or the model refuse says nothing about replicas.
 void check_room(const Resolved& r, const Pool& pool, const std::string& place, core::Problems& problems) {
   const std::int32_t tensor = pool.parallel.tensor;
-  const std::int64_t present = std::int64_t{r.node.gpus} * r.scenario.cluster.nodes;
-  if (tensor > r.node.scale_up_domain) {
+  const std::int32_t domain = domain_of(r);
+  if (tensor > domain) {
     problems.add(place + "/parallel/tensor",
-                 "{} GPUs are more than the {} that {} joins by scale-up links; tensor "
-                 "parallelism across machines is not in this version of servecast",
-                 tensor, r.node.scale_up_domain, r.node.name);
+                 "tensor {} is more than the {} GPUs that {} joins by scale-up links, and tensor parallelism across "
+                 "machines is not in this version of servecast; use {}",
+                 tensor, domain, r.node.name, cost::tensor_sizes(r.model, domain));
     return;
   }
-  const std::int64_t fit = replicas_that_fit(r, tensor);
-  if (pool.replicas <= fit) return;
+  const std::size_t before = problems.lines().size();
+  cost::check_parallel(r.model, tensor, domain, problems, place + "/parallel/tensor");
+  const std::int64_t fit = replicas_that_fit(r.node, r.scenario.cluster.nodes, tensor);
+  if (problems.lines().size() > before || pool.replicas <= fit) return;
   problems.add(place + "/replicas",
                "{} replicas of {} GPUs need {} GPUs, and {} nodes of {} GPUs have {}, which hold {} such "
                "replicas; lower replicas or raise cluster/nodes",
                pool.replicas, tensor, std::int64_t{pool.replicas} * tensor, r.scenario.cluster.nodes, r.node.gpus,
-               present, fit);
+               std::int64_t{r.node.gpus} * r.scenario.cluster.nodes, fit);
 }
 
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
@@ -123,8 +123,9 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   setup.user = pool.engine;
   const std::size_t before = problems.lines().size();
   cost::check_supported(pool.parallel, problems, setup.place + "/parallel");
-  cost::check_parallel(r.model, pool.parallel.tensor, problems, setup.place + "/parallel/tensor");
   check_room(r, pool, setup.place, problems);
+  cost::check_activations({setup.formats, setup.activations, setup.kv_cache}, r.model, problems,
+                          setup.place + "/precision");
   if (problems.lines().size() == before)
     if (const auto problem = fit_problem(fit_input(r, i))) problems.add(setup.place, *problem);
   pool.engine = resolved_settings(setup.stack, r.gpu, r.model.max_position, pool.engine);
@@ -187,6 +188,11 @@ Resolved resolve(Scenario scenario, const std::string& place) {
 
 std::string resolved_json(const Resolved& r) { return config::write(r.scenario); }
 
+std::int64_t replicas_that_fit(const hardware::Node& node, std::int32_t nodes, std::int32_t tensor) {
+  const std::int64_t domain = domain_of(node, nodes);
+  return std::int64_t{node.gpus} * nodes / domain * (domain / tensor);
+}
+
 FitInput fit_input(const Resolved& r, std::size_t pool) {
   FitInput in;
   in.architecture = r.model;
@@ -197,7 +203,7 @@ FitInput fit_input(const Resolved& r, std::size_t pool) {
   in.settings = r.pools[pool].user;
   in.tensor = r.scenario.pools[pool].parallel.tensor;
   in.domain = domain_of(r);
-  in.domains = r.node.gpus * r.scenario.cluster.nodes / in.domain;
+  in.domains = static_cast<std::int32_t>(std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / in.domain);
   in.replicas = r.scenario.pools[pool].replicas;
   in.pointer = fmt::format("/pools/{}", pool);
   in.weight_keys = r.pools[pool].weight_keys;

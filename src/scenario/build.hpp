@@ -49,6 +49,9 @@ struct Resolved {
   std::int64_t gpus_used() const;
 };
 
+// Replicas of `tensor` GPUs that machines hold: each stays inside a scale-up domain.
+std::int64_t replicas_that_fit(const hardware::Node& node, std::int32_t nodes, std::int32_t tensor);
+
 // Throws core::InputError with every problem, core::Error if a file cannot be read.
 Resolved resolve(const Request& request);
 // The same for a scenario made in memory, whose values are in range; place names it in messages.

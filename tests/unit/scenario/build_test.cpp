@@ -207,3 +207,13 @@ TEST_CASE("lengths that can never fit are refused where they stand") {
   REQUIRE(rejected.size() == 1);
   CHECK(rejected[0].find("/workload/overlong: reject would leave out every request") != std::string::npos);
 }
+
+TEST_CASE("a tensor size gets one message, with the sizes that are possible") {
+  for (const auto& [size, part] : {std::pair{"128", "more than the 8 GPUs that hgx-b200 joins"},
+                                   {"3", "does not divide the 64 attention heads"}}) {
+    const auto lines = problems_of({"quickstart", {std::string("/pools/0/parallel/tensor=") + size}, {}});
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].find(part) != std::string::npos);
+    CHECK(lines[0].ends_with("use 1, 2, 4 or 8"));
+  }
+}
