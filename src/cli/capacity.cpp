@@ -17,6 +17,7 @@ int capacity(const CapacityOptions& options) {
   const scenario::Fits fits = scenario::fit_all(r);
   if (!fits.problem.empty()) {
     warn(fits.problem);
+    if (common.json) print(plan::infeasible_json(fits.problem));
     return exit_infeasible;
   }
   std::optional<report::OutputFolder> folder;

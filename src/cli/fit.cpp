@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace servecast::cli {
@@ -38,7 +40,7 @@ std::string memory_table(const scenario::FitReport& f) {
   part("activation peak", f.capacity.activation_peak);
   part("runtime and communicators", f.capacity.non_torch);
   part("CUDA graphs", f.capacity.graphs);
-  part("left for the KV cache", f.capacity.kv_bytes);
+  part(f.capacity.kv_bytes < 0 ? "missing" : "left for the KV cache", std::abs(f.capacity.kv_bytes));
   return table.text();
 }
 
@@ -84,7 +86,8 @@ void write_pool(config::JsonWriter& out, const scenario::Resolved& r, std::size_
   out.value("activation_peak_bytes", f.capacity.activation_peak);
   out.value("runtime_bytes", f.capacity.non_torch);
   out.value("graphs_bytes", f.capacity.graphs);
-  out.value("kv_bytes", f.capacity.kv_bytes);
+  out.value("kv_bytes", std::max(0.0, f.capacity.kv_bytes));
+  if (!f.fits) out.value("shortfall_bytes", f.capacity.shortfall);
   out.end_object();
   out.begin_object("kv_cache");
   out.value("bytes_per_token", f.kv.bytes_per_token);

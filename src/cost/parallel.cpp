@@ -2,7 +2,9 @@
 
 #include "config/fields.hpp"
 
-#include <numeric>
+#include <fmt/format.h>
+
+#include <vector>
 
 namespace servecast::cost {
 namespace {
@@ -11,11 +13,20 @@ void refuse(std::string_view kind, std::int32_t size, core::Problems& problems, 
   if (size > 1) problems.add(place, "{} {} is not modelled yet; use 1", kind, size);
 }
 
-void must_divide(const model::Architecture& a, std::string_view what, std::int32_t width, std::int32_t tensor,
-                 core::Problems& problems, const std::string& place) {
-  if (width <= 0 || width % tensor == 0) return;
-  problems.add(place, "tensor {} does not divide the {} {} of {}; use {}", tensor, width, what, a.name,
-               std::gcd(width, tensor));
+// Why a tensor size does not split the model, or nothing.
+std::string why_not(const model::Architecture& a, std::int32_t tensor) {
+  const auto divides = [&](std::string_view what, std::int32_t width) {
+    return width <= 0 || width % tensor == 0 ? "" : fmt::format("does not divide the {} {}", width, what);
+  };
+  if (std::string heads = divides("attention heads", a.attention.heads); !heads.empty()) return heads;
+  const std::int32_t kv = a.attention.kv_heads;
+  if (a.attention.kind == model::AttentionKind::Gqa && kv > 0 && kv % tensor != 0 && tensor % kv != 0)
+    return fmt::format("neither divides the {} KV heads nor is a multiple of them", kv);
+  if (std::string columns = divides("MLP columns", a.intermediate); a.dense_layers > 0 && !columns.empty())
+    return columns;
+  if (!a.moe) return "";
+  if (std::string columns = divides("columns per expert", a.moe->intermediate); !columns.empty()) return columns;
+  return divides("shared expert columns", a.moe->shared_intermediate);
 }
 
 }  // namespace
@@ -34,23 +45,21 @@ void check_supported(const Parallel& p, core::Problems& problems, const std::str
   refuse("expert", p.expert, problems, place + "/expert");
 }
 
-void check_parallel(const model::Architecture& a, std::int32_t tensor, core::Problems& problems,
+std::string tensor_sizes(const model::Architecture& a, std::int32_t most) {
+  std::vector<std::int32_t> sizes;
+  for (std::int32_t tensor = 1; tensor <= most; ++tensor)
+    if (why_not(a, tensor).empty()) sizes.push_back(tensor);
+  std::string text;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == sizes.size() ? " or " : ", ", sizes[i]);
+  return text;
+}
+
+void check_parallel(const model::Architecture& a, std::int32_t tensor, std::int32_t most, core::Problems& problems,
                     const std::string& place) {
-  if (tensor < 1) {
-    problems.add(place, "tensor {} is below 1", tensor);
-    return;
-  }
-  must_divide(a, "attention heads", a.attention.heads, tensor, problems, place);
-  const std::int32_t kv = a.attention.kv_heads;
-  if (a.attention.kind == model::AttentionKind::Gqa && kv > 0 && kv % tensor != 0 && tensor % kv != 0) {
-    problems.add(place, "tensor {} neither divides the {} KV heads of {} nor is a multiple of them; use {}", tensor, kv,
-                 a.name, std::gcd(kv, tensor));
-  }
-  if (a.dense_layers > 0) must_divide(a, "MLP columns", a.intermediate, tensor, problems, place);
-  if (a.moe) {
-    must_divide(a, "columns per expert", a.moe->intermediate, tensor, problems, place);
-    must_divide(a, "shared expert columns", a.moe->shared_intermediate, tensor, problems, place);
-  }
+  if (tensor < 1) return problems.add(place, "tensor {} is below 1", tensor);
+  const std::string why = why_not(a, tensor);
+  if (!why.empty()) problems.add(place, "tensor {} {} of {}; use {}", tensor, why, a.name, tensor_sizes(a, most));
 }
 
 }  // namespace servecast::cost

@@ -28,7 +28,10 @@ void describe(config::Fields& f, Parallel& p);
 void check_supported(const Parallel& p, core::Problems& problems, const std::string& place);
 
 // Tensor parallelism must divide heads and widths evenly; KV heads are divided or replicated. A vocabulary is padded.
-void check_parallel(const model::Architecture& a, std::int32_t tensor, core::Problems& problems,
+// most: GPUs to choose from, for the sizes that the message offers.
+void check_parallel(const model::Architecture& a, std::int32_t tensor, std::int32_t most, core::Problems& problems,
                     const std::string& place);
+// The sizes up to `most` that split the model, as text: "1, 2, 4 or 8".
+std::string tensor_sizes(const model::Architecture& a, std::int32_t most);
 
 }  // namespace servecast::cost

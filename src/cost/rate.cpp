@@ -73,12 +73,41 @@ MatrixMath matrix_math(Format weights, Format activations, const hardware::Gpu& 
   return m;
 }
 
-void check_precision(const Precision& p, const model::Architecture& a, const hardware::Gpu& gpu,
-                     core::Problems& problems, const std::string& place, std::vector<std::string>& warnings) {
+namespace {
+
+// Whether kernels use activations in this format at all where the weights have that one.
+bool uses(Format weights, Format activations) {
+  if (weights == Format::Float32 || weights == Format::BFloat16 || weights == Format::Float16) return false;
+  if (activations == Format::Int8) return weights == Format::Int8 || is_int4(weights);
+  if (is_fp4(activations)) return is_fp4(weights);
+  return is_fp8(activations) && weights != Format::Int8;
+}
+
+}  // namespace
+
+void check_activations(const Precision& p, const model::Architecture& a, core::Problems& problems,
+                       const std::string& place) {
   if (is_int4(p.activations) || p.activations == Format::Float32) {
     problems.add(place + "/activations", "no engine computes with {} activations; use bf16, fp8 or nvfp4",
                  precision::name(p.activations));
+    return;
   }
+  if (p.activations == Format::BFloat16 || p.activations == Format::Float16) return;
+  const bool experts = a.moe && a.moe->layers > 0;
+  const bool mlp = a.dense_layers > 0 || (experts && a.moe->shared_intermediate > 0);
+  const model::TensorFormats& w = p.weights;
+  if (uses(w.attention, p.activations) || (mlp && uses(w.mlp, p.activations)) ||
+      (experts && uses(w.experts, p.activations)))
+    return;
+  const Format widest = mlp ? w.mlp : w.experts;
+  problems.add(place + "/activations",
+               "no tensor core multiplies {} weights by {} activations; use bf16 activations, or weights in {} too",
+               precision::name(widest), precision::name(p.activations), precision::name(p.activations));
+}
+
+void check_precision(const Precision& p, const model::Architecture& a, const hardware::Gpu& gpu,
+                     core::Problems& problems, const std::string& place, std::vector<std::string>& warnings) {
+  check_activations(p, a, problems, place);
   const bool cacheable = p.kv_cache == Format::BFloat16 || p.kv_cache == Format::Float16 || p.kv_cache == Format::Fp8 ||
                          p.kv_cache == Format::Int8 || p.kv_cache == Format::Nvfp4;
   if (!cacheable) {

@@ -37,6 +37,10 @@ struct MatrixMath {
 MatrixMath matrix_math(precision::Format weights, precision::Format activations, const hardware::Gpu& gpu,
                        const Efficiency& efficiency);
 
+// Refuses activations in a format that no kernel multiplies this model's weights by.
+void check_activations(const Precision& p, const model::Architecture& a, core::Problems& problems,
+                       const std::string& place);
+
 // Refuses formats that no engine computes or caches in; warns, by tensor class, where the GPU lacks a rate.
 void check_precision(const Precision& p, const model::Architecture& a, const hardware::Gpu& gpu,
                      core::Problems& problems, const std::string& place, std::vector<std::string>& warnings);

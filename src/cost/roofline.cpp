@@ -42,7 +42,7 @@ core::Duration nearest(double seconds) { return core::seconds(seconds); }
 void check_step_model(const StepModelInput& in, core::Problems& problems, const std::string& place,
                       std::vector<std::string>& warnings) {
   check_supported(in.parallel, problems, place + "/parallel");
-  check_parallel(in.architecture, in.parallel.tensor, problems, place + "/parallel/tensor");
+  check_parallel(in.architecture, in.parallel.tensor, in.fabric.max_ranks, problems, place + "/parallel/tensor");
   check_precision(in.precision, in.architecture, in.gpu, problems, place + "/precision", warnings);
   if (in.parallel.tensor > in.fabric.max_ranks) {
     problems.add(place + "/parallel/tensor", "tensor {} exceeds the {} of one {} domain; use at most {}",

@@ -59,6 +59,10 @@ void split_by_recipe(const MemoryRecipe& recipe, const CapacityInput& in, Capaci
   }
 }
 
+std::int64_t blocks_in(double bytes, double block_bytes) {
+  return bytes > 0 ? static_cast<std::int64_t>(std::floor(bytes / block_bytes)) : 0;
+}
+
 }  // namespace
 
 double activation_peak(const MemoryRecipe& recipe, const CapacityInput& in) {
@@ -90,13 +94,22 @@ Capacity capacity(const MemoryRecipe& recipe, const CapacityInput& in) {
   out.weights = in.weights_bytes;
   out.non_torch = recipe.non_torch_gib * GiB + collectives(recipe, in);
   split_by_recipe(recipe, in, out);
+  out.most_kv_bytes = in.gpu_memory_bytes - out.weights - out.activation_peak - out.non_torch - out.graphs;
+  out.most_blocks = blocks_in(out.most_kv_bytes, in.block_bytes);
   if (in.kv_cache_memory_gib) out.kv_bytes = *in.kv_cache_memory_gib * GiB;
-  out.blocks = out.kv_bytes > 0 ? static_cast<std::int64_t>(std::floor(out.kv_bytes / in.block_bytes)) : 0;
-  if (in.num_gpu_blocks_override) out.blocks = *in.num_gpu_blocks_override;
-  out.usable_blocks = std::max<std::int64_t>(0, out.blocks - (recipe.null_block ? 1 : 0));
-  out.enough = out.usable_blocks >= in.blocks_needed;
-  if (!out.enough) {
-    const auto needed = static_cast<double>(in.blocks_needed + (recipe.null_block ? 1 : 0)) * in.block_bytes;
+  out.blocks = blocks_in(out.kv_bytes, in.block_bytes);
+  if (in.num_gpu_blocks_override) {
+    out.blocks = *in.num_gpu_blocks_override;
+    out.kv_bytes = static_cast<double>(out.blocks) * in.block_bytes;
+  }
+  const std::int64_t null_blocks = recipe.null_block ? 1 : 0;
+  out.usable_blocks = std::max<std::int64_t>(0, out.blocks - null_blocks);
+  out.exceeds_memory = out.blocks > out.most_blocks;
+  out.enough = !out.exceeds_memory && out.usable_blocks >= in.blocks_needed;
+  if (out.exceeds_memory) {
+    out.shortfall = out.kv_bytes - out.most_kv_bytes;
+  } else if (!out.enough) {
+    const double needed = static_cast<double>(in.blocks_needed + null_blocks) * in.block_bytes;
     out.shortfall = needed - std::min(out.kv_bytes, static_cast<double>(out.blocks) * in.block_bytes);
   }
   return out;

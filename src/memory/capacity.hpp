@@ -64,11 +64,14 @@ struct Capacity {
   double activation_peak = 0;
   double non_torch = 0;
   double graphs = 0;
-  double kv_bytes = 0;      // before rounding to blocks; below 0: nothing is left
-  std::int64_t blocks = 0;  // as the engine logs them
-  std::int64_t usable_blocks = 0;
-  bool enough = false;   // one request of the longest allowed length fits
-  double shortfall = 0;  // bytes missing for that, 0 when enough
+  double kv_bytes = 0;             // as the recipe or the user says, before rounding to blocks; below 0: nothing is left
+  std::int64_t blocks = 0;         // as the engine logs them, the null block included
+  std::int64_t usable_blocks = 0;  // without it
+  double most_kv_bytes = 0;        // what the GPU has beside everything else, budget or not
+  std::int64_t most_blocks = 0;    // that this holds
+  bool exceeds_memory = false;     // the user's own size of the cache is more than that
+  bool enough = false;             // it does not, and one request of the longest allowed length fits
+  double shortfall = 0;            // bytes missing for that, 0 when enough
 };
 
 // Requires: positive memory, block_bytes and token limits.

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t tenths = 10;
 constexpr std::size_t samples_per_group = 2000;  // a median of 2,000 values is within 3 % in rank; ample here
-constexpr std::int64_t min_arrivals = 50;        // fewer say nothing about a trend
 
 double wait_s(const Record& record, core::Time end) {
   if (record.first_token != core::Time::never()) return core::to_seconds(record.first_token - record.arrival);
@@ -88,7 +87,7 @@ QueueGrowth measure_growth(const RequestLog& log, const NumberInSystem& n) {
   g.climb = largest_climb(n.bins);
   g.climb_noise = std::sqrt(change_variance(n.bins, 0));
   const double window_s = core::to_seconds(n.window_end - n.begin);
-  const double fill = filling_s(log, n.end);
+  const double fill = g.fill_s = filling_s(log, n.end);
   const double width = core::to_seconds(n.width);
   const std::size_t from = width > 0 ? static_cast<std::size_t>(std::min(fill / width, 1e9)) + 1 : n.bins.size();
   g.enough = log.counts().arrived >= min_arrivals;

@@ -7,9 +7,12 @@
 
 namespace servecast::metrics {
 
+constexpr std::int64_t min_arrivals = 50;  // fewer say nothing about a trend; assumed
+
 struct QueueGrowth {
   bool enough = false;       // the window holds enough requests to show a trend
   bool long_enough = false;  // the window holds enough requests and outlasts the filling of the batches twice
+  double fill_s = 0;         // time until the batches are full
   double growth = 0;         // of N from the end of the filling to the end of the window
   double first_half = 0;     // part of it before the middle of that span
   double noise = 0;          // standard deviation of N's change for a system at its capacity

@@ -27,7 +27,7 @@ struct PoolMemory {
   double weights_bytes = 0;
   double kv_bytes = 0;
   double other_bytes = 0;  // activations, graphs, runtime
-  std::int64_t blocks = 0;
+  std::int64_t blocks = 0;  // and tokens: as the engine logs them, a block that it never hands out included
   std::int32_t block_size = 0;  // tokens
   std::int64_t kv_tokens = 0;
   double peak_use = 0;  // of the blocks of the fullest replica

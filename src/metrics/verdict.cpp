@@ -109,10 +109,17 @@ Verdict judge_quiet(const RequestLog& log, const QueueGrowth& g, double load, co
   return {State::Stable, std::move(reason), load};
 }
 
-Verdict judge_open(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts) {
+// How many requests at this rate outlast the filling of the batches twice, as a trend needs.
+std::int64_t enough_requests(const RequestLog& log, const NumberInSystem& n, const QueueGrowth& g) {
+  if (g.long_enough) return 0;
+  const double window_s = std::max(core::to_seconds(n.window_end - n.begin), 1e-9);
+  const double wanted = 2 * g.fill_s * static_cast<double>(log.counts().arrived) / window_s;
+  return std::max(min_arrivals, static_cast<std::int64_t>(std::min(std::ceil(wanted), 1e9)));
+}
+
+Verdict judge_by_growth(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts, const QueueGrowth& g) {
   const RequestCounts& counts = log.counts();
   const Waits waits = measure_waits(log, n.end);
-  const QueueGrowth g = measure_growth(log, n);
   const double arrived = static_cast<double>(counts.arrived);
   if (keeps_growing(g, waits, still_waiting(log, facts) > 0)) {
     return overloaded(
@@ -139,7 +146,10 @@ Verdict judge(const RequestLog& log, const NumberInSystem& n, const RunFacts& fa
       return {State::Stable, "an offline batch: every request was there from the start", facts.occupancy};
     case Traffic::Open: break;
   }
-  return judge_open(log, n, facts);
+  const QueueGrowth g = measure_growth(log, n);
+  Verdict verdict = judge_by_growth(log, n, facts, g);
+  verdict.enough_requests = enough_requests(log, n, g);
+  return verdict;
 }
 
 Verdict infeasible(std::string reason) { return {State::Infeasible, std::move(reason), std::nullopt}; }

@@ -26,6 +26,7 @@ struct Verdict {
   std::string reason;
   std::optional<double> load_factor;  // none where infeasible
   bool conclusive = true;             // false: too short a run to tell whether a queue would grow
+  std::int64_t enough_requests = 0;   // about how many would reach a steady state at this rate; 0: there were enough
 };
 
 struct RunFacts {

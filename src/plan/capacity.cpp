@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "metrics/queue_growth.hpp"
 #include "scenario/run.hpp"
 #include "workload/lengths.hpp"
 
@@ -20,7 +21,25 @@ constexpr double hopeless = 4;
 constexpr std::int32_t most_replicas = 4096;
 constexpr double longest_span_s = core::longest_run_s / 2;  // of simulated arrivals: far inside the longest run
 
+// Requests that must lie beyond a percentile for it to be more than a guess, and the percentile from which on more
+// would not be asked for (assumed).
+constexpr double samples_beyond = 5;
+constexpr double most_percentile = 99.9;
+
 struct Interrupted {};
+
+void check_enough(std::int64_t requests, double percentile, const std::string& place, core::Problems& problems) {
+  const std::int64_t least = least_requests(percentile);
+  if (requests < least)
+    problems.add(place, "{} requests say nothing about p{:g} of a rate; at least {} are needed", requests, percentile,
+                 least);
+}
+
+void require_enough(const Point& p, double percentile) {
+  core::Problems problems;
+  check_enough(p.requests, percentile, "workload", problems);
+  if (!p.saturated) problems.raise_if_any();
+}
 
 std::string unit_of(const workload::WorkloadConfig& w) {
   if (w.trace) return "times the trace";
@@ -104,9 +123,11 @@ class Prober {
     p.targets = outcome.targets;
     p.limiting = outcome.result.limiting_resource.value_or("");
     p.load_factor = outcome.result.verdict.load_factor.value_or(0);
+    p.requests = outcome.result.requests.arrived;
+    p.enough_requests = outcome.result.verdict.enough_requests;
     p.duration_s = outcome.result.duration_s.value_or(0);
     const bool all_met = std::all_of(p.targets.begin(), p.targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
-    p.good = all_met && !saturated && p.state != metrics::State::Overloaded;
+    p.good = all_met && !saturated && p.state != metrics::State::Overloaded && p.enough_requests == 0;
     return p;
   }
 
@@ -116,7 +137,20 @@ class Prober {
   std::vector<Point> points_;
 };
 
+// The fewest machines of the scenario's kind that hold so many replicas.
+std::int32_t nodes_for(const scenario::Resolved& r, std::int32_t replicas) {
+  const std::int32_t tensor = r.scenario.pools[0].parallel.tensor;
+  std::int32_t nodes = 1;
+  while (scenario::replicas_that_fit(r.node, nodes, tensor) < replicas) ++nodes;
+  return nodes;
+}
+
 }  // namespace
+
+bool Point::undecided() const {
+  const bool all_met = std::all_of(targets.begin(), targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
+  return !good && all_met && !saturated && state != metrics::State::Overloaded;
+}
 
 std::string Point::why() const {
   if (good) return "";
@@ -132,7 +166,15 @@ std::string Point::why() const {
     add("the queue outgrew what the targets allow");
   else if (state == metrics::State::Overloaded)
     add("the queue grows for as long as requests come");
+  if (text.empty())
+    text = fmt::format("{} requests at this rate are too few to tell, about {} would do", core::count_text(requests),
+                       core::count_text(enough_requests));
   return text;
+}
+
+std::int64_t least_requests(double percentile) {
+  const double beyond = 1 - std::min(percentile, most_percentile) / 100;
+  return std::max(metrics::min_arrivals, static_cast<std::int64_t>(std::ceil(samples_beyond / beyond - 1e-6)));
 }
 
 void check_answerable(const scenario::Resolved& r, const std::string& place) {
@@ -149,6 +191,7 @@ void check_answerable(const scenario::Resolved& r, const std::string& place) {
   if (!w.closed_loop && !workload::scale_rate(copy, 1.0))
     problems.add(place + ":/workload/arrivals",
                  "requests that all come at once have no arrival rate to raise; use poisson");
+  if (w.requests) check_enough(*w.requests, slo.percentile, place + ":/workload/requests", problems);
   problems.raise_if_any();
 }
 
@@ -162,9 +205,11 @@ Capacity find_capacity(const scenario::Resolved& r, const CapacityOptions& optio
   Prober prober(r, options);
   try {
     out.at_scenario = prober.at(1, replicas);
+    require_enough(*out.at_scenario, out.percentile);
     SearchOptions how{.tolerance = options.tolerance};
     const double room =
         std::log2(longest_span_s / std::max(1e-3, span_s(r.scenario.workload, out.at_scenario->duration_s)));
+    how.most_doublings = static_cast<int>(std::clamp(std::log2(workload::rate_room(r.scenario.workload)), 0.0, 24.0));
     how.most_halvings = static_cast<int>(std::clamp(room, 1.0, 24.0));
     out.factor = search(1, how, [&](double factor) { return prober.at(factor, replicas).good; });
     if (out.factor.low > 0) out.at_low = prober.at(out.factor.low, replicas);
@@ -182,10 +227,14 @@ Sizing find_replicas(const scenario::Resolved& r, const CapacityOptions& options
   out.scenario_rate = rate_of(r.scenario.workload);
   out.percentile = r.scenario.slo.percentile;
   out.gpus_per_replica = r.scenario.pools[0].parallel.gpus();
+  out.nodes_stated = r.scenario.cluster.nodes;
+  out.node = r.node.name;
   Prober prober(r, options);
   try {
     // A rate at which requests hardly ever meet, as far as the clock allows.
-    const double span = span_s(r.scenario.workload, prober.at(1, 1).duration_s);
+    const Point first = prober.at(1, 1);
+    require_enough(first, out.percentile);
+    const double span = span_s(r.scenario.workload, first.duration_s);
     const Point idle = prober.at(std::clamp(span / longest_span_s, 1e-6, 0.5), 1);
     if (idle.good) {
       out.replicas = fewest(most_replicas, [&](std::int32_t n) { return prober.at(1, n).good; });
@@ -195,6 +244,7 @@ Sizing find_replicas(const scenario::Resolved& r, const CapacityOptions& options
       out.problem = "no number of replicas is enough: even without load " + idle.why();
     }
     if (out.replicas) out.at = prober.at(1, *out.replicas);
+    if (out.replicas) out.nodes = nodes_for(r, *out.replicas);
     if (out.replicas && *out.replicas > 1) out.below = prober.at(1, *out.replicas - 1);
   } catch (const Interrupted&) {
     out.interrupted = true;

@@ -1,6 +1,6 @@
 // How much traffic a deployment carries within its targets, and how few replicas carry a given traffic. Every point
 // runs the same random numbers: raising the rate squeezes one arrival stream in time and changes nothing else. A point
-// is good when every target is met at its percentile and the queue does not grow. The interval is that of the search,
+// is good when every target is met at its percentile, the queue does not grow, and the requests are enough to show it. The interval is that of the search,
 // for one stream; other seeds move it.
 #pragma once
 
@@ -33,8 +33,12 @@ struct Point {
   std::vector<metrics::TargetValue> targets;
   std::string limiting;  // resource
   double load_factor = 0;
+  std::int64_t requests = 0;         // that arrived
+  std::int64_t enough_requests = 0;  // about how many would show a steady state; 0: these do
   double duration_s = 0;    // simulated
   std::string why() const;  // why it is not good; empty when it is
+  // Neither good nor bad: too few requests to tell.
+  bool undecided() const;
 };
 
 struct Capacity {
@@ -53,6 +57,9 @@ struct Capacity {
 struct Sizing {
   std::optional<std::int32_t> replicas;  // none: no number tried is enough
   std::int64_t gpus_per_replica = 1;
+  std::int32_t nodes = 1;         // that hold that many replicas
+  std::int32_t nodes_stated = 1;  // by the scenario
+  std::string node;               // kind
   std::string unit;
   double scenario_rate = 0;
   double percentile = 99;
@@ -62,10 +69,14 @@ struct Sizing {
   bool interrupted = false;
 };
 
-// Names what such a question lacks: targets, or traffic with a rate. Throws core::InputError.
+// Requests behind a percentile that is to be trusted: a few of them must lie beyond it.
+std::int64_t least_requests(double percentile);
+
+// Names what such a question lacks: targets, traffic with a rate, requests enough. Throws core::InputError.
 void check_answerable(const scenario::Resolved& r, const std::string& place);
 
-// Require: check_answerable passed and the deployment fits into memory.
+// Require: check_answerable passed and the deployment fits into memory. Throw core::InputError where fewer requests
+// arrive than the percentile needs (a short trace).
 Capacity find_capacity(const scenario::Resolved& r, const CapacityOptions& options);
 Sizing find_replicas(const scenario::Resolved& r, const CapacityOptions& options);
 
@@ -73,5 +84,7 @@ std::string capacity_text(const Capacity& c);
 std::string capacity_json(const Capacity& c);
 std::string sizing_text(const Sizing& s);
 std::string sizing_json(const Sizing& s);
+// Where nothing could run: the deployment does not fit into memory.
+std::string infeasible_json(const std::string& problem);
 
 }  // namespace servecast::plan

@@ -38,7 +38,7 @@ std::string points_table(const std::vector<Point>& points, double rate, const st
     for (const metrics::TargetValue& t : p->targets) cells.push_back(ms(t.value_ms));
     cells.push_back(figure(p->load_factor));
     cells.push_back(p->limiting);
-    cells.push_back(p->good ? "met" : p->saturated ? "saturated" : "missed");
+    cells.push_back(p->good ? "met" : p->saturated ? "saturated" : p->undecided() ? "unclear" : "missed");
     table.row(std::move(cells));
   }
   return table.text();
@@ -87,13 +87,20 @@ void write_points(JsonWriter& json, const std::vector<Point>& points, double rat
   json.end_array();
 }
 
+// The search ended where the requests are too few to tell, not where a target breaks.
+bool open_above(const Capacity& c) { return c.factor.low > 0 && c.at_high && c.at_high->undecided(); }
+
 std::string answer_of(const Capacity& c) {
   if (c.interrupted) return "interrupted before the search ended";
   if (c.factor.low <= 0)
     return fmt::format("no rate meets the targets: at {} {} {}", figure(c.high()), c.unit,
                        c.at_high ? c.at_high->why() : "");
+  if (open_above(c))
+    return fmt::format("at least {} {} on {} GPUs within the targets at p{:g}: beyond, {}", figure(c.low()), c.unit,
+                       c.gpus, c.percentile, c.at_high->why());
   if (std::isinf(c.factor.high))
-    return fmt::format("at least {} {}: no rate tried misses the targets", figure(c.low()), c.unit);
+    return fmt::format("at least {} {}: no rate tried misses the targets, and a scenario can state none much higher",
+                       figure(c.low()), c.unit);
   return fmt::format("capacity: {} to {} {} on {} within the targets at p{:g}", figure(c.low()), figure(c.high()),
                      c.unit, core::counted(c.gpus, "GPU"), c.percentile);
 }
@@ -111,7 +118,7 @@ std::string capacity_text(const Capacity& c) {
   std::string text = sentence(answer_of(c));
   if (const std::string margin = margin_of(c); !margin.empty()) text += sentence(margin);
   if (c.at_low) text += sentence("limiting resource: " + c.at_low->limiting);
-  if (c.at_high && c.at_low) text += sentence("breaks first: " + c.at_high->why());
+  if (c.at_high && c.at_low && !open_above(c)) text += sentence("breaks first: " + c.at_high->why());
   return text + "\n" + points_table(c.points, c.scenario_rate, c.unit, c.percentile);
 }
 
@@ -121,13 +128,16 @@ std::string capacity_json(const Capacity& c) {
   json.value("unit", c.unit);
   json.value("scenario_rate", c.scenario_rate);
   if (c.factor.low > 0) json.value("low", c.low());
-  if (!std::isinf(c.factor.high)) json.value("high", c.high());
+  if (!std::isinf(c.factor.high) && !open_above(c)) json.value("high", c.high());
   if (c.factor.low > 0 && !c.interrupted) json.value("margin", c.factor.low - 1);
   json.value("gpus", c.gpus);
   json.value("percentile", c.percentile);
   json.value("partial", c.interrupted);
   if (c.at_low) json.value("limiting_resource", c.at_low->limiting);
-  if (c.at_high) json.value("breaks_first", c.at_high->why());
+  if (open_above(c))
+    json.value("open_above", c.at_high->why());
+  else if (c.at_high)
+    json.value("breaks_first", c.at_high->why());
   write_named(json, "at_scenario", c.at_scenario, c.scenario_rate);
   write_points(json, c.points, c.scenario_rate);
   json.end_object();
@@ -145,6 +155,9 @@ std::string sizing_text(const Sizing& s) {
                                 core::counted(*s.replicas, "replica"), core::counted(s.gpus_per_replica, "GPU"),
                                 core::counted(*s.replicas * s.gpus_per_replica, "GPU"),
                                 *s.replicas == 1 ? "carries" : "carry", figure(s.scenario_rate), s.unit, s.percentile));
+  if (s.replicas && s.nodes > s.nodes_stated)
+    text += sentence(fmt::format("they need {} of {}, and the scenario has {}: raise /cluster/nodes", core::counted(s.nodes, "node"),
+                                 s.node, s.nodes_stated));
   if (s.at) text += sentence("limiting resource: " + s.at->limiting);
   if (s.below) text += sentence(fmt::format("with {}: {}", s.below->replicas, s.below->why()));
   return text + "\n" + points_table(s.points, s.scenario_rate, s.unit, s.percentile);
@@ -160,11 +173,22 @@ std::string sizing_json(const Sizing& s) {
   if (s.replicas) {
     json.value("replicas", *s.replicas);
     json.value("gpus", *s.replicas * s.gpus_per_replica);
+    json.value("nodes", s.nodes);
+    json.value("nodes_stated", s.nodes_stated);
   }
   if (!s.problem.empty()) json.value("problem", s.problem);
   write_named(json, "at", s.at, s.scenario_rate);
   write_named(json, "below", s.below, s.scenario_rate);
   write_points(json, s.points, s.scenario_rate);
+  json.end_object();
+  return json.text();
+}
+
+std::string infeasible_json(const std::string& problem) {
+  JsonWriter json;
+  json.begin_object();
+  json.value("verdict", metrics::state_names[static_cast<std::size_t>(metrics::State::Infeasible)]);
+  json.value("problem", problem);
   json.end_object();
   return json.text();
 }

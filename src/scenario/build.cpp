@@ -4,6 +4,7 @@
 #include "config/json_writer.hpp"
 #include "core/units.hpp"
 #include "cost/parallel.hpp"
+#include "cost/rate.hpp"
 #include "scenario/inputs.hpp"
 #include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
@@ -80,6 +81,10 @@ Format default_activations(const model::TensorFormats& formats, const hardware::
 void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, Precision& p, PoolSetup& setup) {
   setup.formats = p.weights ? model::quantised(m.formats, *p.weights) : m.formats;
   p.weights.reset();  // now stated class by class
+  setup.weight_keys = {"weights"};
+  if (p.attention) setup.weight_keys.push_back("attention");
+  if (p.mlp) setup.weight_keys.push_back("mlp");
+  if (p.experts) setup.weight_keys.push_back("experts");
   const auto settle = [](std::optional<Format>& given, Format& value) {
     if (given) value = *given;
     given = value;
@@ -95,29 +100,34 @@ void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, P
   settle(p.kv_cache, setup.kv_cache);
 }
 
-// Replicas stay inside scale-up domains: how many of them the machines hold.
-std::int64_t replicas_that_fit(const Resolved& r, std::int32_t tensor) {
-  const std::int64_t domain = std::min(r.node.scale_up_domain, r.node.gpus * r.scenario.cluster.nodes);
-  return std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / domain * (domain / tensor);
+// GPUs that scale-up links join.
+std::int32_t domain_of(const hardware::Node& node, std::int32_t nodes) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(node.scale_up_domain, std::int64_t{node.gpus} * nodes));
 }
 
+std::int32_t domain_of(const Resolved& r) { return domain_of(r.node, r.scenario.cluster.nodes); }
+
+// One problem at a time: a size that the machines or the model refuse says nothing about replicas.
 void check_room(const Resolved& r, const Pool& pool, const std::string& place, core::Problems& problems) {
   const std::int32_t tensor = pool.parallel.tensor;
-  const std::int64_t present = std::int64_t{r.node.gpus} * r.scenario.cluster.nodes;
-  if (tensor > r.node.scale_up_domain) {
+  const std::int32_t domain = domain_of(r);
+  if (tensor > domain) {
     problems.add(place + "/parallel/tensor",
-                 "{} exceeds the number of GPUs ({}) that {} joins by scale-up links; tensor "
-                 "parallelism across machines is not in this version of servecast",
-                 tensor, r.node.scale_up_domain, r.node.name);
+                 "tensor {} is more than the {} that {} joins by scale-up links, and tensor parallelism across "
+                 "machines is not in this version of servecast; use {}",
+                 tensor, core::counted(domain, "GPU"), r.node.name, cost::tensor_sizes(r.model, domain));
     return;
   }
-  const std::int64_t fit = replicas_that_fit(r, tensor);
-  if (pool.replicas <= fit) return;
+  const std::size_t before = problems.lines().size();
+  cost::check_parallel(r.model, tensor, domain, problems, place + "/parallel/tensor");
+  const std::int64_t fit = replicas_that_fit(r.node, r.scenario.cluster.nodes, tensor);
+  if (problems.lines().size() > before || pool.replicas <= fit) return;
   problems.add(place + "/replicas",
                "needs {} for {} of {}; {} of {} make {}, room for {}; lower replicas or raise cluster/nodes",
                core::counted(std::int64_t{pool.replicas} * tensor, "GPU"), core::counted(pool.replicas, "replica"),
                core::counted(tensor, "GPU"), core::counted(r.scenario.cluster.nodes, "node"),
-               core::counted(r.node.gpus, "GPU"), present, core::counted(fit, "replica"));
+               core::counted(r.node.gpus, "GPU"),
+               std::int64_t{r.node.gpus} * r.scenario.cluster.nodes, core::counted(fit, "replica"));
 }
 
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
@@ -127,8 +137,9 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   setup.user = pool.engine;
   const std::size_t before = problems.lines().size();
   cost::check_supported(pool.parallel, problems, setup.place + "/parallel");
-  cost::check_parallel(r.model, pool.parallel.tensor, problems, setup.place + "/parallel/tensor");
   check_room(r, pool, setup.place, problems);
+  cost::check_activations({setup.formats, setup.activations, setup.kv_cache}, r.model, problems,
+                          setup.place + "/precision");
   if (problems.lines().size() == before)
     if (const auto problem = fit_problem(fit_input(r, i))) problems.add(setup.place, *problem);
   pool.engine = resolved_settings(setup.stack, r.gpu, r.model.max_position, pool.engine);
@@ -195,6 +206,11 @@ Resolved resolve(Scenario scenario, const std::string& place) {
 
 std::string resolved_json(const Resolved& r) { return config::write(r.scenario); }
 
+std::int64_t replicas_that_fit(const hardware::Node& node, std::int32_t nodes, std::int32_t tensor) {
+  const std::int64_t domain = domain_of(node, nodes);
+  return std::int64_t{node.gpus} * nodes / domain * (domain / tensor);
+}
+
 FitInput fit_input(const Resolved& r, std::size_t pool) {
   FitInput in;
   in.architecture = r.model;
@@ -204,7 +220,11 @@ FitInput fit_input(const Resolved& r, std::size_t pool) {
   in.stack = r.pools[pool].stack;
   in.settings = r.pools[pool].user;
   in.tensor = r.scenario.pools[pool].parallel.tensor;
-  in.gpus_per_node = r.node.gpus;
+  in.domain = domain_of(r);
+  in.domains = static_cast<std::int32_t>(std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / in.domain);
+  in.replicas = r.scenario.pools[pool].replicas;
+  in.pointer = fmt::format("/pools/{}", pool);
+  in.weight_keys = r.pools[pool].weight_keys;
   in.mean_request_tokens = mean_request_tokens(r.scenario.workload);
   return in;
 }

@@ -33,7 +33,8 @@ struct PoolSetup {
   model::TensorFormats formats;  // of the weights
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
-  engine::Settings user;  // as the scenario gives them, for remedies
+  engine::Settings user;                 // as the scenario gives them, for remedies
+  std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it
   std::string place;      // "file:/pools/0", for messages
 };
 
@@ -50,6 +51,9 @@ struct Resolved {
 
   std::int64_t gpus_used() const;
 };
+
+// Replicas of `tensor` GPUs that machines hold: each stays inside a scale-up domain.
+std::int64_t replicas_that_fit(const hardware::Node& node, std::int32_t nodes, std::int32_t tensor);
 
 // Throws core::InputError with every problem, core::Error if a file cannot be read.
 Resolved resolve(const Request& request);

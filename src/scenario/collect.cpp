@@ -64,11 +64,11 @@ metrics::PoolMemory memory_of(const Resolved& r, const FitReport& fit) {
   m.replicas = pool.replicas;
   m.gpus = std::int64_t{pool.replicas} * pool.parallel.gpus();
   m.weights_bytes = fit.capacity.weights;
-  m.kv_bytes = fit.capacity.kv_bytes;
+  m.kv_bytes = std::max(0.0, fit.capacity.kv_bytes);
   m.other_bytes = fit.capacity.activation_peak + fit.capacity.non_torch + fit.capacity.graphs;
   m.block_size = fit.kv.block_size;
-  m.blocks = fit.engine_blocks;
-  m.kv_tokens = fit.engine_blocks * fit.kv.block_size;
+  m.blocks = fit.capacity.blocks;
+  m.kv_tokens = fit.kv_tokens;
   return m;
 }
 

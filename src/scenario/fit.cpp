@@ -76,15 +76,28 @@ memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
   return c;
 }
 
+std::string excess_of(const FitReport& r) {
+  const memory::Capacity& c = r.capacity;
+  const std::string left = core::bytes_text(std::max(0.0, c.most_kv_bytes));
+  if (r.settings.num_gpu_blocks_override)
+    return fmt::format("num_gpu_blocks_override {} needs {} per GPU, which has {} left: {} blocks fit",
+                       core::count_text(c.blocks), core::bytes_text(c.kv_bytes), left, core::count_text(c.most_blocks));
+  return fmt::format("kv_cache_memory_gib {:g} is more than the {} that a GPU has left", *r.settings.kv_cache_memory_gib,
+                     left);
+}
+
 std::string reason_of(const FitReport& r) {
   if (r.fits) return "";
   const memory::Capacity& c = r.capacity;
+  if (c.exceeds_memory) return excess_of(r);
   if (c.kv_bytes <= 0)
     return fmt::format("weights and working memory exceed the {} budget by {}", core::bytes_text(c.requested),
                        core::bytes_text(-c.kv_bytes));
-  return fmt::format("the KV cache holds {}, one request of max_model_len {} needs {} more",
-                     core::counted(r.kv_tokens, "token"), core::count_text(*r.settings.max_model_len),
-                     core::bytes_text(c.shortfall));
+  const bool null_block = c.usable_blocks < c.blocks;
+  return fmt::format("the KV cache holds {}{}, one request of max_model_len {} needs {} more",
+                     core::counted(r.engine_blocks * r.kv.block_size, "token"),
+                     null_block ? " beside the block that the engine keeps" : "",
+                     core::count_text(*r.settings.max_model_len), core::bytes_text(c.shortfall));
 }
 
 }  // namespace

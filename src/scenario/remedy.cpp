@@ -1,10 +1,13 @@
 #include "scenario/remedy.hpp"
 
+#include "core/units.hpp"
 #include "model/footprint.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace servecast::scenario {
 namespace {
@@ -30,24 +33,53 @@ std::optional<Remedy> tried(const Candidate& c) {
   return Remedy{c.edits, std::move(report)};
 }
 
+void edit(Candidate& c, std::string_view key, std::string from, std::string to) {
+  c.edits.push_back({c.input.pointer + std::string(key), std::move(from), std::move(to)});
+}
+
 Candidate with_utilization(Candidate c, const engine::Settings& now, int percent) {
   c.input.settings.gpu_memory_utilization = percent / 100.0;
-  c.edits.push_back({"/engine/gpu_memory_utilization", fmt::format("{:.2f}", *now.gpu_memory_utilization),
-                     fmt::format("{:.2f}", percent / 100.0)});
+  edit(c, "/engine/gpu_memory_utilization", fmt::format("{:.2f}", *now.gpu_memory_utilization),
+       fmt::format("{:.2f}", percent / 100.0));
   return c;
 }
 
 Candidate with_seqs(Candidate c, const engine::Settings& now, std::int32_t seqs) {
   c.input.settings.max_num_seqs = seqs;
-  c.edits.push_back({"/engine/max_num_seqs", fmt::to_string(*now.max_num_seqs), fmt::to_string(seqs)});
+  edit(c, "/engine/max_num_seqs", fmt::to_string(*now.max_num_seqs), fmt::to_string(seqs));
   return c;
 }
 
 Candidate with_tokens(Candidate c, const engine::Settings& now, std::int32_t tokens) {
   c.input.settings.max_num_batched_tokens = tokens;
-  c.edits.push_back(
-      {"/engine/max_num_batched_tokens", fmt::to_string(*now.max_num_batched_tokens), fmt::to_string(tokens)});
+  edit(c, "/engine/max_num_batched_tokens", fmt::to_string(*now.max_num_batched_tokens), fmt::to_string(tokens));
   return c;
+}
+
+// Where the user states the size of the cache: as much as is needed, or as little as there is room for.
+std::optional<Remedy> by_blocks(const Candidate& start, const engine::Settings& now) {
+  if (!now.num_gpu_blocks_override) return std::nullopt;
+  const FitReport report = fit(start.input);
+  const memory::Capacity& c = report.capacity;
+  const std::int64_t missing = std::llround(c.shortfall / report.kv.block_bytes);
+  const std::int64_t blocks = c.exceeds_memory ? c.most_blocks : c.blocks + missing;
+  Candidate changed = start;
+  changed.input.settings.num_gpu_blocks_override = blocks;
+  edit(changed, "/engine/num_gpu_blocks_override", fmt::to_string(c.blocks), fmt::to_string(blocks));
+  return tried(changed);
+}
+
+std::optional<Remedy> by_cache_size(const Candidate& start, const engine::Settings& now) {
+  if (now.num_gpu_blocks_override || !now.kv_cache_memory_gib) return std::nullopt;
+  const memory::Capacity c = fit(start.input).capacity;
+  const double bytes = c.exceeds_memory ? c.most_kv_bytes : c.kv_bytes + c.shortfall;
+  const double hundredths = bytes / core::GiB * 100;
+  const double gib = (c.exceeds_memory ? std::floor(hundredths) : std::ceil(hundredths)) / 100;
+  Candidate changed = start;
+  changed.input.settings.kv_cache_memory_gib = gib;
+  edit(changed, "/engine/kv_cache_memory_gib", fmt::format("{:g}", *now.kv_cache_memory_gib),
+       fmt::format("{:.2f}", gib));
+  return tried(changed);
 }
 
 std::optional<Remedy> by_utilization(const Candidate& start, const engine::Settings& now) {
@@ -81,7 +113,7 @@ std::optional<Remedy> by_kv_format(const Candidate& start, const engine::Setting
   if (start.input.kv_cache == Format::Fp8) return std::nullopt;
   Candidate c = start;
   c.input.kv_cache = Format::Fp8;
-  c.edits.push_back({"/precision/kv_cache", std::string(precision::name(start.input.kv_cache)), "fp8"});
+  edit(c, "/precision/kv_cache", std::string(precision::name(start.input.kv_cache)), "fp8");
   return tried(c);
 }
 
@@ -91,17 +123,20 @@ std::optional<Remedy> by_length(const Candidate& start, const engine::Settings& 
        len /= 2) {
     Candidate c = start;
     c.input.settings.max_model_len = len;
-    c.edits.push_back({"/engine/max_model_len", fmt::to_string(*now.max_model_len), fmt::to_string(len)});
+    edit(c, "/engine/max_model_len", fmt::to_string(*now.max_model_len), fmt::to_string(len));
     if (auto r = tried(c)) return r;
   }
   return std::nullopt;
 }
 
 std::optional<Remedy> by_tensor(const Candidate& start, const engine::Settings&) {
-  for (std::int32_t tensor = start.input.tensor * 2; tensor <= start.input.gpus_per_node; tensor *= 2) {
+  const FitInput& in = start.input;
+  for (std::int32_t tensor = in.tensor * 2; tensor <= in.domain; tensor *= 2) {
     Candidate c = start;
     c.input.tensor = tensor;
-    c.edits.push_back({"/parallel/tensor", fmt::to_string(start.input.tensor), fmt::to_string(tensor)});
+    edit(c, "/parallel/tensor", fmt::to_string(in.tensor), fmt::to_string(tensor));
+    const std::int32_t room = in.domains * (in.domain / tensor);
+    if (in.replicas > room) edit(c, "/replicas", fmt::to_string(in.replicas), fmt::to_string(room));
     if (auto r = tried(c)) return r;
   }
   return std::nullopt;
@@ -120,7 +155,8 @@ std::optional<Remedy> by_weights(const Candidate& start, const engine::Settings&
     Candidate c = start;
     c.input.formats = model::quantised(start.input.formats, format);
     if (one_gpu_bytes(m, c.input.formats) >= present) continue;
-    c.edits.push_back({"/precision/weights", "as given", std::string(precision::name(format))});
+    for (const std::string& key : c.input.weight_keys)
+      edit(c, "/precision/" + key, "as given", std::string(precision::name(format)));
     if (auto r = tried(c)) return r;
     if (auto r = by_tensor(c, now)) return r;
   }
@@ -132,7 +168,7 @@ std::optional<Remedy> by_weights(const Candidate& start, const engine::Settings&
 std::string Remedy::text() const {
   std::string out;
   for (const Edit& e : edits)
-    out += fmt::format("{}set {} from {} to {}", out.empty() ? "" : " and ", e.key, e.from, e.to);
+    out += fmt::format("{}--set {}={} (now {})", out.empty() ? "" : " and ", e.key, e.to, e.from);
   return out;
 }
 
@@ -140,7 +176,7 @@ std::optional<Remedy> smallest_change(const FitInput& input) {
   const engine::Settings now =
       resolved_settings(input.stack, input.gpu, input.architecture.max_position, input.settings);
   const Candidate start{input, {}};
-  for (const auto& way : {by_utilization, by_limits, by_both, by_kv_format, by_length, by_tensor, by_weights})
+  for (const auto& way : {by_blocks, by_cache_size, by_utilization, by_limits, by_both, by_kv_format, by_length, by_tensor, by_weights})
     if (auto r = way(start, now)) return r;
   return std::nullopt;
 }

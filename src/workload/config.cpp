@@ -2,6 +2,7 @@
 
 #include "core/time.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,7 +17,6 @@ constexpr double max_run_s = core::longest_run_s;
 constexpr double shortest_dwell_s = 1e-3;
 // The clumpiest gaps that cv can state, too.
 constexpr double least_burstiness = 1e-4;
-constexpr double max_rate = 1e9;
 
 template <typename T>
 void apply_rules(config::Fields& f, const T& c) {
@@ -127,7 +127,7 @@ void describe(config::Fields& f, WorkloadConfig& c) {
   f.field("joint", c.joint, "pairs of input and output length; instead of input_tokens and output_tokens");
   f.field("shared_prefix", c.shared_prefix, "prefixes that requests share");
   f.field("format", c.format, "trace: its format; auto looks at the first line");
-  f.field("rate_scale", c.rate_scale, config::above(0, 1e6), "trace: arrival times are divided by it");
+  f.field("rate_scale", c.rate_scale, config::above(0, max_rate_scale), "trace: arrival times are divided by it");
   f.field("spread_ticks", c.spread_ticks, "trace: spread equal arrival times uniformly up to the next tick");
   f.field("limit", c.limit, config::closed(1, max_requests), "trace: read this many rows at most");
   f.field("requests", c.requests, config::closed(1, max_requests), "stop after this many requests");
@@ -149,6 +149,16 @@ bool scale_rate(ArrivalsConfig& c, double factor) {
 }
 
 }  // namespace
+
+double rate_room(const WorkloadConfig& c) {
+  if (c.trace) return max_rate_scale / c.rate_scale;
+  const ArrivalsConfig* arrivals = c.arrivals ? &*c.arrivals : c.sessions ? &c.sessions->arrivals : nullptr;
+  if (arrivals == nullptr) return 1;
+  double most = arrivals->rate_per_s.value_or(0);
+  for (const RatePoint& point : arrivals->piecewise) most = std::max(most, point.rate_per_s);
+  for (const MmppState& state : arrivals->mmpp) most = std::max(most, state.rate_per_s);
+  return most > 0 ? max_rate / most : 1;
+}
 
 bool scale_rate(WorkloadConfig& c, double factor) {
   if (c.arrivals) return scale_rate(*c.arrivals, factor);

@@ -177,6 +177,13 @@ void check(const TurnsConfig& c, const Complain& complain);
 void check(const SessionsConfig& c, const Complain& complain);  // its own keys only, not those of nested objects
 void check(const WorkloadConfig& c, const Complain& complain);  // likewise
 
+// Most arrivals per second that a document may state, and the largest rate_scale of a trace.
+inline constexpr double max_rate = 1e9;
+inline constexpr double max_rate_scale = 1e6;
+
+// Largest factor that scale_rate() may take without leaving these.
+double rate_room(const WorkloadConfig& c);
+
 // Multiplies every rate by `factor` (a trace's time is divided by it). False, and no change, where no rate exists: a
 // closed loop, all at once.
 bool scale_rate(WorkloadConfig& c, double factor);

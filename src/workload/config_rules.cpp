@@ -55,6 +55,12 @@ void check_lognormal(const LengthConfig& c, const Complain& complain) {
     return complain("p99", "distribution lognormal needs exactly one of p99 and sigma");
   }
   if (c.p99 && !lognormal_sigma(*c.mean, *c.p99)) return complain("p99", lognormal_refusal(*c.mean, *c.p99));
+  // Beyond, nearly every length is the shortest, and the mean that is drawn has nothing to do with the one stated.
+  const double widest = std::sqrt(2 * std::log(2 * *c.mean));
+  if (c.sigma && *c.sigma > widest)
+    return complain("sigma", fmt::format("sigma {:g} puts the median of a mean of {:g} below half a token; from 0 to "
+                                         "{:.3g} is possible",
+                                         *c.sigma, *c.mean, std::floor(widest * 100) / 100));
   const Lognormal law = lognormal(c);
   if (c.min && c.max && *c.min > *c.max) return;
   if (law.high - law.low < 1e-9) {

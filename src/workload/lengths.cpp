@@ -52,10 +52,12 @@ std::optional<double> lognormal_sigma(double mean, double p99) {
 }
 
 std::string lognormal_refusal(double mean, double p99) {
+  // Floored, so that the upper end is itself possible.
+  const double most = std::floor(mean * std::exp(z99 * z99 / 2) * 100) / 100;
   return fmt::format(
-      "p99 / mean is {:.4g}; a lognormal law can only have a ratio from 1 to {:.4g}; give sigma or "
-      "another distribution",
-      p99 / mean, std::exp(z99 * z99 / 2));
+      "p99 {:.10g} does not go with mean {:.10g}: a lognormal law of that mean has its p99 between {:.10g} and {:.10g}; "
+      "change one of them, give sigma, or take another distribution",
+      p99, mean, mean, most);
 }
 
 Lognormal lognormal(const LengthConfig& c) {

@@ -145,3 +145,27 @@ TEST_CASE("TensorRT-LLM takes a share of what is free after loading") {
   in.weights_bytes = 200 * GiB;
   CHECK_FALSE(capacity(recipe, in).enough);
 }
+
+TEST_CASE("a cache that the user sizes never exceeds what the GPU has left") {
+  // 100 - 40 weights - 1 runtime GiB, less 8 MiB of activations and 256 MiB of graphs.
+  const double left = 59 * GiB - 264 * MiB;
+  const std::int64_t most = 59 * 1024 - 264;
+  CapacityInput in = round_input();
+  in.num_gpu_blocks_override = most;
+  Capacity c = capacity(round_recipe(), in);
+  CHECK(c.most_kv_bytes == left);
+  CHECK(c.most_blocks == most);
+  CHECK(c.kv_bytes == left);
+  CHECK_FALSE(c.exceeds_memory);
+  CHECK(c.enough);
+  in.num_gpu_blocks_override = most + 1;
+  c = capacity(round_recipe(), in);
+  CHECK(c.exceeds_memory);
+  CHECK_FALSE(c.enough);
+  CHECK(c.shortfall == MiB);
+  in.num_gpu_blocks_override.reset();
+  in.kv_cache_memory_gib = 59;
+  c = capacity(round_recipe(), in);
+  CHECK(c.exceeds_memory);
+  CHECK(c.shortfall == 264 * MiB);
+}

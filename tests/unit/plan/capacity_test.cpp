@@ -88,3 +88,45 @@ TEST_CASE("a question without targets or without a rate is refused by name") {
   batch.workload.arrivals->process = workload::Process::AllAtOnce;
   CHECK_THROWS_WITH(check_answerable(resolved(batch), "s"), Catch::Contains("all come at once"));
 }
+
+TEST_CASE("fewer requests than a percentile needs are refused with the number that would do") {
+  CHECK(least_requests(50) == 50);
+  CHECK(least_requests(90) == 50);
+  CHECK(least_requests(99) == 500);
+  CHECK(least_requests(99.9) == 5000);
+  CHECK(least_requests(100) == 5000);
+  scenario::Scenario s = one_seat(4, 499);
+  s.slo.e2e_ms = 200;
+  CHECK_THROWS_WITH(check_answerable(resolved(s), "s"), Catch::Contains("s:/workload/requests: 499 requests") &&
+                                                            Catch::Contains("at least 500"));
+  s.workload.requests.reset();
+  s.workload.duration_s = 5;
+  CHECK_THROWS_WITH(find_capacity(resolved(s), {}), Catch::Contains("at least 500"));
+  CHECK_THROWS_WITH(find_replicas(resolved(s), {}), Catch::Contains("at least 500"));
+}
+
+TEST_CASE("the search stops where the requests are too few to tell, and says so") {
+  scenario::Scenario s = one_seat(4, 100);
+  s.pools[0].engine.max_num_seqs = 256;
+  s.slo.e2e_ms = 1e9;
+  s.slo.percentile = 50;
+  const Capacity c = find_capacity(resolved(s), {});
+  // Batches take 10 ms of prefill and twice 90 ms of decoding to fill, and the window must be twice that: 0.38 s.
+  CHECK(c.low() == Approx(100 / 0.38).epsilon(0.2));
+  REQUIRE(c.at_high);
+  CHECK(c.at_high->undecided());
+  CHECK(c.at_high->why().find("100 requests at this rate are too few to tell") == 0);
+  CHECK(capacity_text(c).find("at least ") == 0);
+  CHECK(capacity_json(c).find("\"high\"") == std::string::npos);
+}
+
+TEST_CASE("replicas that the stated machines cannot hold come with the machines that can") {
+  scenario::Scenario s = one_seat(35, 5'000);
+  s.pools[0].parallel.tensor = 4;
+  s.slo.e2e_ms = 400;
+  const Sizing n = find_replicas(resolved(s), {});
+  REQUIRE(n.replicas);
+  CHECK(n.nodes_stated == 1);
+  CHECK(n.nodes == (*n.replicas + 1) / 2);
+  CHECK(sizing_text(n).find("nodes of hgx-h100, and the scenario has 1") != std::string::npos);
+}

@@ -227,7 +227,7 @@ TEST_CASE("a model that just misses its budget is helped by a little more utilis
   const auto remedy = smallest_change(in);
   REQUIRE(remedy);
   REQUIRE(remedy->edits.size() == 1);
-  CHECK(remedy->edits[0].key == "/engine/gpu_memory_utilization");
+  CHECK(remedy->edits[0].key == "/pools/0/engine/gpu_memory_utilization");
   CHECK(remedy->report.fits);
 }
 
@@ -240,11 +240,11 @@ TEST_CASE(
   in.gpu = gpu(24, "ada");
   const auto spread = smallest_change(in);
   REQUIRE(spread);
-  CHECK(spread->edits.back().key == "/parallel/tensor");
-  in.gpus_per_node = 1;
+  CHECK(spread->edits.back().key == "/pools/0/parallel/tensor");
+  in.domain = 1;
   const auto lighter = smallest_change(in);
   REQUIRE(lighter);
-  CHECK(lighter->text() == "set /precision/weights from as given to fp8");
+  CHECK(lighter->text() == "--set /pools/0/precision/weights=fp8 (now as given)");
   in.gpu = gpu(4, "ada");
   CHECK_FALSE(smallest_change(in));
 }

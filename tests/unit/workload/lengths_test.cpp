@@ -105,8 +105,10 @@ TEST_CASE("bounds redraw: the law inside them keeps its proportions") {
 
 TEST_CASE("a p99 that no lognormal of the mean can have is refused with the reason") {
   CHECK(breaches(lognormal_by(100, 1600)) ==
-        std::vector<std::string>{"p99: p99 / mean is 16; a lognormal law can only have a ratio from 1 to 14.97; give "
-                                 "sigma or another distribution"});
+        std::vector<std::string>{"p99: p99 1600 does not go with mean 100: a lognormal law of that mean has its p99 "
+                                 "between 100 and 1496.84; change one of them, give sigma, or take another "
+                                 "distribution"});
+  CHECK(breaches(lognormal_by(100, 1496.84)).empty());
   CHECK(breaches(lognormal_by(100, 90)).size() == 1);
   CHECK(breaches(lognormal_by(100, 1490)).empty());
 }
@@ -164,4 +166,15 @@ TEST_CASE("keys of another distribution and missing ones are named") {
   e.values = {1, 2};
   e.weights = {1};
   CHECK(breaches(e) == std::vector<std::string>{"weights: the numbers of weights (1) and values (2) differ"});
+}
+
+TEST_CASE("a sigma that leaves nothing of the mean is refused with the possible range") {
+  LengthConfig c;
+  c.distribution = Distribution::Lognormal;
+  c.mean = 1000;
+  c.sigma = 8;
+  CHECK(breaches(c) == std::vector<std::string>{"sigma: sigma 8 puts the median of a mean of 1000 below half a token; "
+                                                "from 0 to 3.89 is possible"});
+  c.sigma = 3.89;
+  CHECK(breaches(c).empty());
 }

@@ -202,3 +202,11 @@ TEST_CASE("rates that are 0 for ever are refused") {
   SourceReport report;
   CHECK_THROWS_WITH(make_source(c, 1, {}, report), Catch::Contains("no request would ever arrive"));
 }
+
+TEST_CASE("rates are never raised beyond what a document may state") {
+  CHECK(rate_room(open_loop(20, 10)) == 5e7);
+  WorkloadConfig trace;
+  trace.trace = "trace.csv";
+  trace.rate_scale = 4;
+  CHECK(rate_room(trace) == 2.5e5);
+}
