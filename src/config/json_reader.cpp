@@ -65,7 +65,7 @@ class JsonReader : public Fields {
   void exactly_one_of(std::span<const std::string_view> keys, bool required) override;
   bool reading() const override { return true; }
   void problem(std::string_view key, const std::string& message) override {
-    if (!damaged_) problems_.add(place(key), message);
+    if (!damaged_) problems_.add(key.empty() ? place("") : document_.place(fmt::format("{}/{}", pointer_, key)), message);
   }
 
   void report_unknown_keys();

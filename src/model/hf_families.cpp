@@ -1,5 +1,7 @@
 #include "model/hf_families.hpp"
 
+#include "config/pointer.hpp"
+
 #include "core/units.hpp"
 
 #include <fmt/core.h>
@@ -150,7 +152,7 @@ constexpr HfRefusal refusal_table[] = {
 }  // namespace
 
 void HfReading::problem(std::string_view key, std::string message) {
-  problems.add(fmt::format("{}:{}/{}", place, pointer, key), "{}", message);
+  problems.add(fmt::format("{}:{}", place, config::child(pointer, key)), "{}", message);
 }
 
 std::optional<std::int32_t> HfReading::integer(std::string_view key) {

@@ -145,6 +145,20 @@ TEST_CASE("a result names the files it comes from by their digests") {
   CHECK(contains(work.servecast("run quickstart --set /workload/requests=9 --json").out, "\"inputs\": {}"));
 }
 
+TEST_CASE("rows of a trace with something amiss are told in the result's warnings") {
+  Workspace work;
+  work.write("t.jsonl",
+             "{\"timestamp\":0,\"input_length\":2000,\"output_length\":5,\"hash_ids\":[1]}\n"
+             "{\"timestamp\":1,\"input_length\":512,\"output_length\":5,\"hash_ids\":[1]}\n");
+  work.write("s.json", small_scenario().substr(0, small_scenario().find("\"workload\"")) +
+                           R"("workload": { "trace": "t.jsonl", "format": "mooncake" } })");
+  CHECK(contains(work.servecast("run s.json --json").out,
+                 "1 row of the trace: fewer hash_ids than blocks of the prompt; its end shares nothing"));
+  const Outcome summary = work.servecast("import trace t.jsonl");
+  CHECK(contains(summary.out, "amiss                1: fewer hash_ids"));
+  CHECK(contains(summary.out, "busiest minute         - (shorter than a minute)"));
+}
+
 TEST_CASE("a what-if may extend a built-in scenario by its name") {
   Workspace work;
   work.write("over.json", R"({ "extends": "quickstart", "workload": { "requests": 20 } })");
