@@ -7,6 +7,8 @@
 #include "core/units.hpp"
 #include "model/hf_config.hpp"
 #include "model/model_file.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
 #include "workload/trace_summary.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +54,13 @@ std::string_view format_name(workload::TraceFormat format) {
   return names_of(format)[static_cast<std::size_t>(format)];
 }
 
-std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<22} {}\n", label, value); }
+std::string row(std::string_view label, std::string_view value) {
+  constexpr std::size_t column = 25;
+  std::string text;
+  for (const std::string& line : report::wrap(value, report::terminal_width - column))
+    text += fmt::format("{:<25}{}\n", text.empty() ? fmt::format("  {}", label) : std::string(), line);
+  return text;
+}
 
 std::string lengths_row(std::string_view label, const workload::LengthSummary& l) {
   using core::count_text;

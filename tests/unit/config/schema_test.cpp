@@ -14,7 +14,7 @@ TEST_CASE("the schema states types, ranges, choices, defaults, required keys and
   CHECK(schema.text() ==
         R"({"additionalProperties":false,"properties":{)"
         R"("$schema":{"description":"for editors; ignored","type":"string"},)"
-        R"j("extends":{"description":"a document, relative to this one, that this one changes (RFC 7386)",)j"
+        R"j("extends":{"description":"the document that this one changes (RFC 7386): a path relative to this one, or a stored one's name",)j"
         R"("type":"string"},)"
         R"("name":{"description":"name of the pool","type":"string"},)"
         R"("replicas":{"default":1,"description":"replicas | copies","maximum":1000,"minimum":1,"type":"integer"},)"
