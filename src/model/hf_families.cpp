@@ -1,7 +1,6 @@
 #include "model/hf_families.hpp"
 
 #include "config/pointer.hpp"
-
 #include "core/units.hpp"
 
 #include <fmt/core.h>
@@ -195,7 +194,8 @@ void read_gqa(HfReading& r, Architecture& a) {
   } else if (t.heads > 0 && a.hidden % t.heads == 0) {
     t.head_dim = a.hidden / t.heads;
   } else if (t.heads > 0 && a.hidden > 0) {
-    r.problem("head_dim", fmt::format("absent, and the number of heads ({}) does not divide hidden_size {}", t.heads, a.hidden));
+    r.problem("head_dim",
+              fmt::format("absent, and the number of heads ({}) does not divide hidden_size {}", t.heads, a.hidden));
   }
   t.qkv_bias = r.view.flag("attention_bias");
   t.output_bias = t.qkv_bias;

@@ -143,11 +143,10 @@ void check_lengths(const Resolved& r, const std::string& place, core::Problems& 
       input.distribution == workload::Distribution::Fixed ? input.value.value_or(1) : input.min.value_or(1);
   const std::int32_t limit = *r.scenario.pools[0].engine.max_model_len;
   if (shortest >= limit)
-    problems.add(
-        place,
-        "every prompt has at least {}, but prompt and output together are limited by max_model_len {}; raise "
-        "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject",
-        core::counted(shortest, "token"), limit);
+    problems.add(place,
+                 "every prompt has at least {}, but prompt and output together are limited by max_model_len {}; raise "
+                 "/pools/0/engine/max_model_len, or set /workload/overlong to truncate or reject",
+                 core::counted(shortest, "token"), limit);
 }
 
 using PlaceOf = std::function<std::string(const std::string& pointer)>;

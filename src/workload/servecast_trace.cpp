@@ -16,7 +16,7 @@ namespace servecast::workload {
 namespace {
 
 constexpr JsonSchema schema = {"servecast",     "arrival_s", 1000000000, "input_tokens",
-                               "output_tokens", "prefix",    "session",    true};
+                               "output_tokens", "prefix",    "session",  true};
 
 class ServecastReader final : public TraceReader {
  public:
@@ -45,11 +45,11 @@ class ServecastReader final : public TraceReader {
   void check_prefix(const TraceRecord& record) const {
     const std::int64_t blocks = blocks_of(record.input_tokens, block_tokens_);
     if (static_cast<std::int64_t>(record.prefix.size()) <= blocks) return;
-    throw core::InputError(lines_.place(),
-                           fmt::format("prefix holds {}, but {} are {} of {}; leave out the rest",
-                                       core::counted(static_cast<std::int64_t>(record.prefix.size()), "id"),
-                                       core::counted(record.input_tokens, "input token"),
-                                       core::counted(blocks, "block"), block_tokens_));
+    throw core::InputError(
+        lines_.place(),
+        fmt::format("prefix holds {}, but {} are {} of {}; leave out the rest",
+                    core::counted(static_cast<std::int64_t>(record.prefix.size()), "id"),
+                    core::counted(record.input_tokens, "input token"), core::counted(blocks, "block"), block_tokens_));
   }
 
   TraceLines lines_;

@@ -117,8 +117,8 @@ TEST_CASE("every number of a result can be a threshold") {
         "/throughput/requests_per_s", "/goodput_requests_per_s", "/slo_attainment", "/memory/serve/prefix_hit_rate",
         "/time/idle", "/energy/joules", "/cost/usd", "/confidence/half_width/e2e_ms", "/confidence/effective_samples"})
     all += (all.empty() ? "" : ", ") + threshold(metric);
-  work.write("s.json", scenario_with("\"name\": \"small\",", R"("name": "small", "slo": { "ttft_ms": 1e6 }, "thresholds": [ )" +
-                                                                  all + " ],"));
+  work.write("s.json", scenario_with("\"name\": \"small\",",
+                                     R"("name": "small", "slo": { "ttft_ms": 1e6 }, "thresholds": [ )" + all + " ],"));
   const Outcome outcome = work.servecast("run s.json");
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);

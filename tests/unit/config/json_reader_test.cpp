@@ -84,14 +84,18 @@ TEST_CASE("rules between keys are reported at the key they name") {
 }
 
 TEST_CASE("pointers escape keys of the document, not the way to a key that a rule names") {
-  CHECK(problems_of(R"({"name": "x", "arrivals": {"concurrency": 1}, "a/b~c": 1})")[0].find("demo.json:/a~1b~0c: ") == 0);
+  CHECK(problems_of(R"({"name": "x", "arrivals": {"concurrency": 1}, "a/b~c": 1})")[0].find("demo.json:/a~1b~0c: ") ==
+        0);
   Document document = Document::from_text(R"({"inner": {}})", "demo.json");
   core::Problems problems;
-  read(document, [](Fields& f) {
-    sample::Scheduler inner;
-    f.field("inner", inner, "inner");
-    f.problem("inner/policy", "is wrong");
-  }, problems);
+  read(
+      document,
+      [](Fields& f) {
+        sample::Scheduler inner;
+        f.field("inner", inner, "inner");
+        f.problem("inner/policy", "is wrong");
+      },
+      problems);
   CHECK(problems.lines() == Lines{"demo.json:/inner/policy: is wrong"});
 }
 

@@ -124,8 +124,7 @@ TEST_CASE("what the servecast writer writes is read back the same") {
 }
 
 TEST_CASE("a servecast trace without header has blocks of 16 tokens") {
-  const TraceFile file(
-      "{\"arrival_s\": 1.5, \"input_tokens\": 3, \"output_tokens\": 1}\n");
+  const TraceFile file("{\"arrival_s\": 1.5, \"input_tokens\": 3, \"output_tokens\": 1}\n");
   Trace trace(file.path());
   CHECK(trace.format() == TraceFormat::Servecast);
   CHECK(trace.block_tokens() == 16);
@@ -179,10 +178,10 @@ TEST_CASE("rows whose hash_ids do not match their prompt are taken and counted")
       "{\"timestamp\":3,\"input_length\":512,\"output_length\":4}\n");
   const TraceSummary s = summarise_trace(file.path());
   CHECK(s.requests == 4);
-  CHECK(s.irregular == std::map<std::string, std::uint64_t>{
-                           {"fewer hash_ids than blocks of the prompt; its end shares nothing", 1},
-                           {"more hash_ids than blocks of the prompt; the rest is left out", 1},
-                           {"no hash_ids; the prompt shares nothing", 1}});
+  CHECK(s.irregular ==
+        std::map<std::string, std::uint64_t>{{"fewer hash_ids than blocks of the prompt; its end shares nothing", 1},
+                                             {"more hash_ids than blocks of the prompt; the rest is left out", 1},
+                                             {"no hash_ids; the prompt shares nothing", 1}});
 }
 
 TEST_CASE("the published traces have their exact totals") {
