@@ -145,7 +145,8 @@ KernelProfile fit_profile(const Dataset& data, const hardware::Gpu& gpu, const P
   const Machine machine = cost::kernels::machine(gpu);
   for (const KeyRows& k : data.keys) {
     if (k.rows.size() < min_rows) {
-      warnings.push_back(fmt::format("{} {} {} {}: only {}; not fitted", names_of(k.key.family)[std::size_t(k.key.family)],
+      warnings.push_back(fmt::format("{} {} {} {}: only {}; not fitted",
+                                     names_of(k.key.family)[std::size_t(k.key.family)],
                                      names_of(k.key.type)[std::size_t(k.key.type)], k.key.variant, k.key.kernel,
                                      core::counted(static_cast<std::int64_t>(k.rows.size()), "row")));
       continue;

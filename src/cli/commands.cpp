@@ -60,9 +60,7 @@ CLI::Option* text(CLI::App& app, const std::string& name, Text& value, const std
 void add_common(CLI::App& app, Common& c) {
   text(app, "scenario", c.scenario, "scenario file, or the name of a built-in one (servecast list scenarios)")
       ->required();
-  text(app, "--set", c.sets, "override one key: /json/pointer=value (repeatable)")
-      ->take_all()
-      ->allow_extra_args(false);
+  text(app, "--set", c.sets, "override one key: /json/pointer=value (repeatable)")->take_all()->allow_extra_args(false);
   app.add_option_function<std::uint32_t>(
       "--seed", [&c](std::uint32_t seed) { c.seed = seed; }, "seed of every random stream");
   app.add_flag("--json", c.json, "machine-readable output");
@@ -104,7 +102,7 @@ void add_reference_verbs(CLI::App& app, Parsed& p) {
 
   CLI::App* schema_app = app.add_subcommand("schema", "JSON Schema (draft-07) of a document");
   text(*schema_app, "document", p.what,
-                         "scenario (default), model, gpu, node, fabric, stack; \"markdown\" for docs/CONFIG.md");
+       "scenario (default), model, gpu, node, fabric, stack; \"markdown\" for docs/CONFIG.md");
   text(*schema_app, "--out", p.out, "file to write instead of standard output");
   schema_app->callback([&p] { p.verb = [&p] { return schema(p.what, p.out); }; });
 
@@ -121,7 +119,7 @@ void add_import_verbs(CLI::App& app, Parsed& p) {
   CLI::App* trace_app = import_app->add_subcommand("trace", "summary of a request trace");
   text(*trace_app, "file", p.import.file, "trace file")->required();
   text(*trace_app, "--format", p.import.format,
-                        "azure, mooncake, burstgpt, bailian, splitwise or servecast; told by its first line without it");
+       "azure, mooncake, burstgpt, bailian, splitwise or servecast; told by its first line without it");
   trace_app->add_flag("--json", p.import.json, "machine-readable output");
   trace_app->callback([&p] { p.verb = [&p] { return import_trace(p.import); }; });
 

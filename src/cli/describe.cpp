@@ -60,8 +60,10 @@ std::string note_text(std::string_view kind, std::string_view text) {
 std::string origins_text(const std::vector<hardware::Origin>& origins) {
   std::string text = "\nsources\n";
   for (const hardware::Origin& o : origins)
-    text += wrapped("  ", fmt::format("{} ({}): {}", fmt::join(o.keys, ", "),
-                                      names_of(o.kind)[static_cast<std::size_t>(o.kind)], o.source), 4);
+    text += wrapped("  ",
+                    fmt::format("{} ({}): {}", fmt::join(o.keys, ", "),
+                                names_of(o.kind)[static_cast<std::size_t>(o.kind)], o.source),
+                    4);
   return text;
 }
 
@@ -105,7 +107,8 @@ std::string model_text(const model::Architecture& m) {
           row("hidden, vocabulary", fmt::format("{}, {}{}", m.hidden, m.vocab, m.tied_embeddings ? " (tied)" : "")) +
           row("attention", attention_text(m.attention));
   if (m.attention.window > 0)
-    text += row("window", fmt::format("{} in {}", counted(m.attention.window, "token"), counted(m.attention.windowed_layers, "layer")));
+    text += row("window", fmt::format("{} in {}", counted(m.attention.window, "token"),
+                                      counted(m.attention.windowed_layers, "layer")));
   if (m.dense_layers > 0) text += row("MLP width", count_text(m.intermediate));
   if (m.moe)
     text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k,

@@ -51,18 +51,19 @@ void check_shape(const ExplainOptions& options, const engine::Settings& s) {
   const int prefill = options.prefill.value_or(0);
   const bool given = options.decode || options.prefill;
   if (given && decode == 0 && prefill == 0)
-    problems.add("--decode", "no sequence and no prompt token leave nothing to explain; raise --decode or --prefill, "
-                             "or give neither to see typical steps");
+    problems.add("--decode",
+                 "no sequence and no prompt token leave nothing to explain; raise --decode or --prefill, "
+                 "or give neither to see typical steps");
   else if (given && decode == 0 && options.context)
-    problems.add("--context", "{} belong to decoding sequences; give --decode too", core::counted(*options.context, "token"));
+    problems.add("--context", "{} belong to decoding sequences; give --decode too",
+                 core::counted(*options.context, "token"));
   if (decode > *s.max_num_seqs) problems.add("--decode", "{} is above max_num_seqs {}", decode, *s.max_num_seqs);
   if (options.context.value_or(0) > *s.max_model_len)
     problems.add("--context", "{} is above max_model_len {}", *options.context, *s.max_model_len);
-  if (prefill > *s.max_model_len)
-    problems.add("--prefill", "{} is above max_model_len {}", prefill, *s.max_model_len);
+  if (prefill > *s.max_model_len) problems.add("--prefill", "{} is above max_model_len {}", prefill, *s.max_model_len);
   if (decode + prefill > *s.max_num_batched_tokens)
-    problems.add("--prefill", "{} in the step exceed max_num_batched_tokens {}", core::counted(decode + prefill, "token"),
-                 *s.max_num_batched_tokens);
+    problems.add("--prefill", "{} in the step exceed max_num_batched_tokens {}",
+                 core::counted(decode + prefill, "token"), *s.max_num_batched_tokens);
   problems.raise_if_any();
 }
 
@@ -136,8 +137,8 @@ int explain(const ExplainOptions& options) {
   std::vector<std::string> warnings;
   const cost::StepModel model = scenario::step_model(r, 0, warnings);
   for (const std::string& warning : warnings) warn(fmt::format("warning: {}", warning));
-  std::string text =
-      fmt::format("{} on {}, tensor {}\n", report::cut_to(r.model.name, report::name_width), report::cut_to(r.gpu.name, report::name_width), r.scenario.pools[0].parallel.tensor);
+  std::string text = fmt::format("{} on {}, tensor {}\n", report::cut_to(r.model.name, report::name_width),
+                                 report::cut_to(r.gpu.name, report::name_width), r.scenario.pools[0].parallel.tensor);
   config::JsonWriter json;
   json.begin_object();
   json.begin_array("steps");

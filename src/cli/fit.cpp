@@ -63,10 +63,10 @@ std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
   for (std::size_t i = 0; i < fits.pools.size(); ++i) {
     const scenario::FitReport& f = fits.pools[i];
     const scenario::Pool& pool = r.scenario.pools[i];
-    const std::string head = fmt::format(
-        "{}: {} on {} x {} ({}), stack {}", f.fits ? "fits" : "does not fit", cut_to(r.model.name, name_width),
-        pool.parallel.gpus(), cut_to(r.gpu.name, name_width), counted(pool.replicas, "replica"),
-        cut_to(r.pools[i].stack.name, name_width));
+    const std::string head =
+        fmt::format("{}: {} on {} x {} ({}), stack {}", f.fits ? "fits" : "does not fit",
+                    cut_to(r.model.name, name_width), pool.parallel.gpus(), cut_to(r.gpu.name, name_width),
+                    counted(pool.replicas, "replica"), cut_to(r.pools[i].stack.name, name_width));
     text += fmt::format("{}\n\n", fmt::join(report::wrap(head, report::terminal_width), "\n"));
     text += memory_table(f);
     if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));

@@ -7,6 +7,8 @@
 #include "core/units.hpp"
 #include "model/hf_config.hpp"
 #include "model/model_file.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
 #include "workload/trace_summary.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +54,13 @@ std::string_view format_name(workload::TraceFormat format) {
   return names_of(format)[static_cast<std::size_t>(format)];
 }
 
-std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<22} {}\n", label, value); }
+std::string row(std::string_view label, std::string_view value) {
+  constexpr std::size_t column = 25;
+  std::string text;
+  for (const std::string& line : report::wrap(value, report::terminal_width - column))
+    text += fmt::format("{:<25}{}\n", text.empty() ? fmt::format("  {}", label) : std::string(), line);
+  return text;
+}
 
 std::string lengths_row(std::string_view label, const workload::LengthSummary& l) {
   using core::count_text;
@@ -68,9 +76,12 @@ std::string trace_text(const std::string& file, const workload::TraceSummary& s)
   std::string text = fmt::format("{} ({} format)\n\n", file, format_name(s.format));
   text += row("rows", count(s.rows)) + row("requests", count(s.requests));
   for (const auto& [reason, rows] : s.skipped) text += row("  skipped", fmt::format("{}: {}", count(rows), reason));
+  for (const auto& [what, rows] : s.irregular) text += row("  amiss", fmt::format("{}: {}", count(rows), what));
   text += row("span", fmt::format("{} s", number_text(s.span_s))) +
           row("mean rate", fmt::format("{} requests/s", number_text(s.mean_rate_per_s))) +
-          row("busiest minute", fmt::format("{} requests/s", number_text(s.peak_minute_requests_per_s))) +
+          row("busiest minute", s.peak_minute_requests_per_s
+                                    ? fmt::format("{} requests/s", number_text(*s.peak_minute_requests_per_s))
+                                    : "- (shorter than a minute)") +
           row("CV of gaps", number_text(s.gap_cv));
   text += fmt::format("\n  {:<14} {:>13} {:>9} {:>8} {:>8} {:>8} {:>8}\n", "tokens", "total", "mean", "p50", "p90",
                       "p99", "max");
@@ -105,9 +116,15 @@ std::string trace_json(const workload::TraceSummary& s) {
   out.begin_object("skipped");
   for (const auto& [reason, rows] : s.skipped) out.value(reason, rows);
   out.end_object();
+  out.begin_object("irregular");
+  for (const auto& [what, rows] : s.irregular) out.value(what, rows);
+  out.end_object();
   out.value("span_s", s.span_s);
   out.value("mean_rate_per_s", s.mean_rate_per_s);
-  out.value("peak_minute_requests_per_s", s.peak_minute_requests_per_s);
+  if (s.peak_minute_requests_per_s)
+    out.value("peak_minute_requests_per_s", *s.peak_minute_requests_per_s);
+  else
+    out.null("peak_minute_requests_per_s");
   out.value("gap_cv", s.gap_cv);
   write_lengths(out, "input_tokens", s.input);
   write_lengths(out, "output_tokens", s.output);

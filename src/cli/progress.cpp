@@ -15,7 +15,9 @@ constexpr std::chrono::milliseconds interval{100};
 constexpr int line_width = 72;
 
 // Past the stream, which remembers failures: nobody misses a progress line that cannot be shown.
-void put(const std::string& text) { [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size()); }
+void put(const std::string& text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
 
 }  // namespace
 

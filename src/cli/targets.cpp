@@ -62,9 +62,9 @@ void check_thresholds(const scenario::Resolved& r) {
     const std::string& metric = r.scenario.thresholds[i].metric;
     if (result.number(metric) || metric.starts_with(by_reason)) continue;
     const auto near = config::closest(metric, std::vector<std::string_view>(known.begin(), known.end()));
-    problems.add(r.threshold_places[i], "a result of this scenario has no number at {}{}", metric,
-                 near ? fmt::format("; did you mean \"{}\"?", *near)
-                      : std::string("; servecast run --json shows what it has"));
+    problems.add(
+        r.threshold_places[i], "a result of this scenario has no number at {}{}", metric,
+        near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; servecast run --json shows what it has"));
   }
   problems.raise_if_any();
 }

@@ -169,7 +169,8 @@ const json* find(const json& root, std::string_view pointer) {
 }  // namespace
 
 Document::Content::Content() : root(std::make_unique<json>()) {}
-Document::Content::Content(const Content& other) : root(std::make_unique<json>(*other.root)), origins(other.origins), digests(other.digests) {}
+Document::Content::Content(const Content& other)
+    : root(std::make_unique<json>(*other.root)), origins(other.origins), digests(other.digests) {}
 Document::Content::~Content() = default;
 
 void Document::Content::claim(const std::string& pointer, const std::string& origin) {

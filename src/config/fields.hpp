@@ -85,8 +85,9 @@ class Fields {
   virtual void exactly_one_of(std::span<const std::string_view> keys, bool required) = 0;
   // True while reading: cross-field defaults may then be applied by describe(). Rarely needed.
   virtual bool reading() const { return false; }
-  // Reports a problem with the object being visited, or with one of its keys (cross-field rules in describe()). The
-  // reader drops it where a key of the object could not be read: the rule then judged a default, not the document.
+  // Reports a problem with the object being visited, or with one of its keys (cross-field rules in describe()); key may
+  // lead further in ("moe/groups"). The reader drops it where a key of the object could not be read: the rule then
+  // judged a default, not the document.
   virtual void problem(std::string_view key, const std::string& message) { (void)key, (void)message; }
 
   // Sugar: one call per member. Integers of any width, double, bool, string, named enums, described structs,

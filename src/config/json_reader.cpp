@@ -65,7 +65,8 @@ class JsonReader : public Fields {
   void exactly_one_of(std::span<const std::string_view> keys, bool required) override;
   bool reading() const override { return true; }
   void problem(std::string_view key, const std::string& message) override {
-    if (!damaged_) problems_.add(place(key), message);
+    if (!damaged_)
+      problems_.add(key.empty() ? place("") : document_.place(fmt::format("{}/{}", pointer_, key)), message);
   }
 
   void report_unknown_keys();
@@ -154,7 +155,7 @@ void JsonReader::on_choice(const Meta& meta, std::size_t& index, std::span<const
   if (at == names.end()) {
     const std::optional<std::string_view> near = closest(name, names);
     return refuse(meta, "{} is not one of {}{}", shown(*found), fmt::join(names, ", "),
-                         near ? fmt::format("; did you mean \"{}\"?", *near) : "");
+                  near ? fmt::format("; did you mean \"{}\"?", *near) : "");
   }
   index = static_cast<std::size_t>(at - names.begin());
 }

@@ -82,7 +82,8 @@ void Document::set(std::string_view assignment, core::Problems& problems) {
   const std::string pointer(assignment.substr(0, equals));
   const std::optional<std::vector<std::string>> keys = keys_of(pointer);
   if (equals == std::string_view::npos || !keys || keys->empty() || !is_utf8(pointer)) {
-    return problems.add(fmt::format("--set {}", printable(assignment, assignment.size())), "expected /json/pointer=value");
+    return problems.add(fmt::format("--set {}", printable(assignment, assignment.size())),
+                        "expected /json/pointer=value");
   }
   const std::string place = fmt::format("--set {}", printable(pointer, pointer.size()));
   if (keys->size() > max_depth) return problems.add(place, "nested deeper than {} levels", max_depth);

@@ -1,5 +1,6 @@
 // JSON text to a tree, strictly: reports syntax errors as source:line:column, duplicate keys, too deep nesting, numbers
-// beyond a double and malformed UTF-8. Comments are skipped. Internal to config.
+// beyond a double and malformed UTF-8. Comments are skipped. For readers of JSON that is no described document; the
+// others have Document.
 #pragma once
 
 #include "core/error.hpp"

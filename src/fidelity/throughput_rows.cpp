@@ -1,8 +1,7 @@
 // Offline runs: everything queued at time zero, tokens per second of the whole machine. MLPerf names its data set
 // instead of lengths; what is assumed of it stands here.
-#include "fidelity/deploy.hpp"
-
 #include "core/units.hpp"
+#include "fidelity/deploy.hpp"
 
 #include <fmt/format.h>
 
@@ -119,8 +118,8 @@ Case published_case(const CsvRow& row, const RowContext& context) {
   // Where no parallelism is stated, each GPU is taken as a replica of its own.
   out.gpus = std::max<std::int64_t>(gpus, pool.parallel.gpus());
   out.copies = static_cast<std::int32_t>(std::max<std::int64_t>(1, out.gpus / pool.parallel.gpus()));
-  out.shape = fmt::format("{}, tp {}, {}/{}, all at once", core::counted(out.gpus, "GPU"), pool.parallel.tensor, text_of(row, "isl"),
-                          text_of(row, "osl"));
+  out.shape = fmt::format("{}, tp {}, {}/{}, all at once", core::counted(out.gpus, "GPU"), pool.parallel.tensor,
+                          text_of(row, "isl"), text_of(row, "osl"));
   Load load = shape->load;
   load.concurrency = offline_requests(load);
   if (!configure(placed, load, out)) return out;

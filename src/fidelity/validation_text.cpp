@@ -1,6 +1,6 @@
 // A validation for people: on a terminal, and as Markdown for a document.
-#include "fidelity/validate.hpp"
 #include "core/units.hpp"
+#include "fidelity/validate.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 

@@ -20,14 +20,16 @@ void numbers(config::Fields& f, Node& n) {
 
 void check(const Node& n, const Complain& complain) {
   if (n.scale_up_domain > 1 && n.fabric.empty()) {
-    complain("fabric",
-             fmt::format("absent although GPUs share a scale-up domain of {}; name a fabric profile", n.scale_up_domain));
+    complain("fabric", fmt::format("absent although GPUs share a scale-up domain of {}; name a fabric profile",
+                                   n.scale_up_domain));
   }
   if (n.gpus > 0 && n.scale_up_domain > n.gpus && n.scale_up_domain % n.gpus != 0) {
-    complain("scale_up_domain", fmt::format("{} is no multiple of {} per node", n.scale_up_domain, core::counted(n.gpus, "GPU")));
+    complain("scale_up_domain",
+             fmt::format("{} is no multiple of {} per node", n.scale_up_domain, core::counted(n.gpus, "GPU")));
   }
   if (n.scale_up_domain > 0 && n.scale_up_domain < n.gpus && n.gpus % n.scale_up_domain != 0) {
-    complain("scale_up_domain", fmt::format("{} does not divide {} per node", n.scale_up_domain, core::counted(n.gpus, "GPU")));
+    complain("scale_up_domain",
+             fmt::format("{} does not divide {} per node", n.scale_up_domain, core::counted(n.gpus, "GPU")));
   }
   Node copy = n;
   check_origin(number_keys([&copy](config::Fields& f) { numbers(f, copy); }), n.origin, complain);

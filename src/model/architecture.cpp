@@ -10,7 +10,8 @@ namespace {
 void check_heads(const Attention& a, const Complain& complain) {
   if (a.heads <= 0 || a.kv_heads <= 0) return;  // reported as absent or out of range
   if (a.heads % a.kv_heads != 0) {
-    complain("attention/kv_heads", fmt::format("{} does not divide {}", a.kv_heads, core::counted(a.heads, "query head")));
+    complain("attention/kv_heads",
+             fmt::format("{} does not divide {}", a.kv_heads, core::counted(a.heads, "query head")));
   }
   if (a.kind == AttentionKind::Gqa && a.head_dim == 0) {
     complain("attention/head_dim", "absent; gqa attention needs the width of a head");
@@ -46,7 +47,8 @@ void check_window(const Architecture& m, const Complain& complain) {
     complain("attention/windowed_layers", "window and windowed_layers go together; give both or none");
   }
   if (a.windowed_layers > m.layers) {
-    complain("attention/windowed_layers", fmt::format("{} exceeds {}", a.windowed_layers, core::counted(m.layers, "layer")));
+    complain("attention/windowed_layers",
+             fmt::format("{} exceeds {}", a.windowed_layers, core::counted(m.layers, "layer")));
   }
   if (a.window_is_chunk && a.window == 0) {
     complain("attention/window_is_chunk", "given without a window; give the chunk's size as window");
@@ -65,7 +67,8 @@ void check_moe(const Architecture& m, const Complain& complain) {
   }
   if (!m.moe) return;
   const Moe& e = *m.moe;
-  if (e.top_k > e.experts) complain("moe/top_k", fmt::format("{} exceeds {}", e.top_k, core::counted(e.experts, "expert")));
+  if (e.top_k > e.experts)
+    complain("moe/top_k", fmt::format("{} exceeds {}", e.top_k, core::counted(e.experts, "expert")));
   if (e.groups > 0 && e.experts % e.groups != 0) {
     complain("moe/groups", fmt::format("{} does not divide {}", e.groups, core::counted(e.experts, "expert")));
   }

@@ -123,7 +123,8 @@ std::optional<std::string> moe_problem(const Architecture& m, const Shard& s) {
   if (ranks % s.expert != 0) {
     return fmt::format("expert {} does not divide tensor x data = {} ranks", s.expert, ranks);
   }
-  if (s.expert > m.moe->experts) return fmt::format("expert {} exceeds the model's {}", s.expert, core::counted(m.moe->experts, "expert"));
+  if (s.expert > m.moe->experts)
+    return fmt::format("expert {} exceeds the model's {}", s.expert, core::counted(m.moe->experts, "expert"));
   const Count split = ranks / s.expert;
   if (m.moe->intermediate % split != 0) {
     return fmt::format("{} ranks per expert do not divide the expert width {}; raise expert", split,

@@ -2,6 +2,7 @@
 
 #include "config/document.hpp"
 #include "config/json_reader.hpp"
+#include "config/parse.hpp"
 #include "model/hf_families.hpp"
 #include "model/hf_quantization.hpp"
 #include "model/hf_view.hpp"
@@ -41,7 +42,8 @@ std::unique_ptr<HfView> to_view(const json& object, int depth) {
   return view;
 }
 
-// Python writes Infinity and NaN, which JSON lacks; no count has such a value, so they become null.
+// Python writes Infinity and NaN, which JSON lacks; no count has such a value, so they become null, padded so
+// that errors behind an infinity keep their column.
 std::string without_python_numbers(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -53,6 +55,7 @@ std::string without_python_numbers(std::string_view text) {
     }
     if (skip > 0) {
       plain += "null";
+      plain.append(skip > 4 ? skip - 4 : 0, ' ');
       i += skip - 1;
       continue;
     }
@@ -66,8 +69,9 @@ std::string without_python_numbers(std::string_view text) {
 }
 
 std::unique_ptr<HfView> parse(std::string_view text, const std::string& place, core::Problems& problems) {
-  const json document = json::parse(without_python_numbers(text), nullptr, false);
-  if (document.is_discarded() || !document.is_object()) {
+  json document;
+  if (!config::parse(without_python_numbers(text), place, document, problems)) return nullptr;
+  if (!document.is_object()) {
     problems.add(place, "is no JSON object; give the config.json of a Hugging Face model");
     return nullptr;
   }

@@ -1,5 +1,6 @@
 #include "model/hf_families.hpp"
 
+#include "config/pointer.hpp"
 #include "core/units.hpp"
 
 #include <fmt/core.h>
@@ -150,7 +151,7 @@ constexpr HfRefusal refusal_table[] = {
 }  // namespace
 
 void HfReading::problem(std::string_view key, std::string message) {
-  problems.add(fmt::format("{}:{}/{}", place, pointer, key), "{}", message);
+  problems.add(fmt::format("{}:{}", place, config::child(pointer, key)), "{}", message);
 }
 
 std::optional<std::int32_t> HfReading::integer(std::string_view key) {
@@ -193,7 +194,8 @@ void read_gqa(HfReading& r, Architecture& a) {
   } else if (t.heads > 0 && a.hidden % t.heads == 0) {
     t.head_dim = a.hidden / t.heads;
   } else if (t.heads > 0 && a.hidden > 0) {
-    r.problem("head_dim", fmt::format("absent, and the number of heads ({}) does not divide hidden_size {}", t.heads, a.hidden));
+    r.problem("head_dim",
+              fmt::format("absent, and the number of heads ({}) does not divide hidden_size {}", t.heads, a.hidden));
   }
   t.qkv_bias = r.view.flag("attention_bias");
   t.output_bias = t.qkv_bias;

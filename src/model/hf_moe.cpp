@@ -1,6 +1,5 @@
-#include "model/hf_families.hpp"
-
 #include "core/units.hpp"
+#include "model/hf_families.hpp"
 
 #include <fmt/core.h>
 
@@ -24,8 +23,8 @@ Moe read_routed(HfReading& r, Architecture& a, std::string_view experts, std::st
 std::int32_t shared_width(HfReading& r, const Moe& e) {
   const std::int64_t width = std::int64_t{e.shared_experts} * e.intermediate;
   if (width <= std::numeric_limits<std::int32_t>::max()) return static_cast<std::int32_t>(width);
-  r.problem("n_shared_experts",
-            fmt::format("{} of width {} are too wide together", core::counted(e.shared_experts, "shared expert"), e.intermediate));
+  r.problem("n_shared_experts", fmt::format("{} of width {} are too wide together",
+                                            core::counted(e.shared_experts, "shared expert"), e.intermediate));
   return 0;
 }
 

@@ -239,7 +239,8 @@ Sizing find_replicas(const scenario::Resolved& r, const CapacityOptions& options
     if (idle.good) {
       out.replicas = fewest(most_replicas, [&](std::int32_t n) { return prober.at(1, n).good; });
       if (!out.replicas)
-        out.problem = fmt::format("even {} cannot: {}", core::counted(most_replicas, "replica"), prober.at(1, most_replicas).why());
+        out.problem = fmt::format("even {} cannot: {}", core::counted(most_replicas, "replica"),
+                                  prober.at(1, most_replicas).why());
     } else {
       out.problem = "no number of replicas is enough: even without load " + idle.why();
     }

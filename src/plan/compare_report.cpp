@@ -1,5 +1,6 @@
 // A comparison for people and for machines.
 #include "config/json_text.hpp"
+#include "core/units.hpp"
 #include "plan/compare.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
@@ -47,8 +48,10 @@ bool headline(const Difference& d) {
 
 std::string comparison_text(const Comparison& c) {
   if (!c.problem.empty()) return c.problem + "\n";
-  std::string text = fmt::format("A: {}\nB: {}\n", c.a, c.b);
-  if (c.replications > 0) text += fmt::format("{} paired replications under common random numbers\n", c.replications);
+  std::string text =
+      fmt::format("A: {}\nB: {}\n", report::cut_to(c.a, report::name_width), report::cut_to(c.b, report::name_width));
+  if (c.replications > 0)
+    text += fmt::format("{} under common random numbers\n", core::counted(c.replications, "paired replication"));
   if (c.interrupted) text += "interrupted: fewer replications than asked for\n";
   for (const std::string& state : c.states) text += state + "\n";
   text += "\n";

@@ -151,6 +151,8 @@ void add_warnings(metrics::Result& out, const Finished& f) {
   };
   for (const auto& [reason, rows] : f.source.skipped)
     out.warnings.push_back(fmt::format("skipped {} of the trace: {}", count(rows, "row"), reason));
+  for (const auto& [what, rows] : f.source.irregular)
+    out.warnings.push_back(fmt::format("{} of the trace: {}", count(rows, "row"), what));
   if (f.source.rejected_overlong > 0)
     out.warnings.push_back(
         fmt::format("left out {} longer than max_model_len", count(f.source.rejected_overlong, "request")));

@@ -39,7 +39,8 @@ std::string on_disk(const std::string& name, const std::string& place) {
   const std::string path = resolve_path(place, name);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return "; it is a folder: name a file in it";
-  if (std::filesystem::exists(path, ignored)) return fmt::format("; to read the file of this name write \"./{}\"", name);
+  if (std::filesystem::exists(path, ignored))
+    return fmt::format("; to read the file of this name write \"./{}\"", name);
   return "; a name that ends in .json is read as a file";
 }
 
@@ -95,7 +96,8 @@ std::vector<std::string> files_under(std::string_view folder) {
 std::optional<config::Document> load(Kind kind, const config::Reference& reference, core::Problems& problems) {
   try {
     if (!reference.inline_json.empty()) return config::Document::from_inline(reference);
-    if (is_path(reference.name)) return config::Document::load(resolve_path(reference.place, reference.name), bases(kind));
+    if (is_path(reference.name))
+      return config::Document::load(resolve_path(reference.place, reference.name), bases(kind));
     return load_built_in(kind, reference, problems);
   } catch (const core::InputError& error) {
     for (const std::string& line : error.lines()) problems.add("", line);

@@ -70,7 +70,8 @@ void check_lognormal(const LengthConfig& c, const Complain& complain) {
 
 void check_values(const LengthConfig& c, const Complain& complain) {
   if (!c.weights.empty() && c.weights.size() != c.values.size()) {
-    return complain("weights", fmt::format("the numbers of weights ({}) and values ({}) differ", c.weights.size(), c.values.size()));
+    return complain("weights", fmt::format("the numbers of weights ({}) and values ({}) differ", c.weights.size(),
+                                           c.values.size()));
   }
   for (std::size_t i = 0; i < c.values.size(); ++i) {
     const bool inside = (!c.min || c.values[i] >= *c.min) && (!c.max || c.values[i] <= *c.max);

@@ -47,10 +47,9 @@ bool CsvRows::next() {
   if (!lines_.next(line)) return false;
   split(line);
   if (fields_.size() != header_.size()) {
-    throw core::InputError(lines_.place(),
-                           fmt::format("the row has {} where the header has {}; it is truncated or damaged",
-                                       core::counted(static_cast<std::int64_t>(fields_.size()), "field"),
-                                       header_.size()));
+    throw core::InputError(
+        lines_.place(), fmt::format("the row has {} where the header has {}; it is truncated or damaged",
+                                    core::counted(static_cast<std::int64_t>(fields_.size()), "field"), header_.size()));
   }
   return true;
 }

@@ -1,10 +1,12 @@
 #include "workload/json_rows.hpp"
 
+#include "config/closest.hpp"
 #include "core/error.hpp"
 #include "workload/trace_values.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -45,6 +47,7 @@ class RowEvents {
     if (depth_ != 1) return true;
     key_ = value;
     const int index = wanted_index();
+    if (index < 0 && schema_.strict) refuse_key();
     if (index < 0) return true;
     if (seen_[static_cast<std::size_t>(index)]) throw core::InputError(place_, fmt::format("{} is given twice", key_));
     seen_[static_cast<std::size_t>(index)] = true;
@@ -79,6 +82,11 @@ class RowEvents {
 
   [[noreturn]] void refuse_form(std::string_view what) const {
     throw core::InputError(place_, fmt::format("the line holds {}; expected one JSON object", what));
+  }
+  [[noreturn]] void refuse_key() const {
+    const std::array<std::string_view, 5> known = {schema_.time_key, schema_.input_key, schema_.output_key,
+                                                   schema_.prefix_key, schema_.session_key};
+    throw core::InputError(place_, fmt::format("unknown key {}{}", excerpt(key_), config::hint(key_, known)));
   }
   [[noreturn]] void refuse_kind(std::string_view what) const {
     throw core::InputError(place_, fmt::format("{} is {}; expected {}", key_, what,
@@ -130,7 +138,9 @@ class RowEvents {
   bool in_prefix_ = false;
 };
 
-// Only the two keys of the header matter; anything else in it is passed over.
+constexpr std::array<std::string_view, 2> header_keys = {"servecast_trace", "block_tokens"};
+
+// The two keys of the header, and the first other one.
 struct HeaderEvents {
   bool null() { return true; }
   bool boolean(bool) { return true; }
@@ -148,7 +158,10 @@ struct HeaderEvents {
   bool start_array(std::size_t) { return ++depth, true; }
   bool end_array() { return --depth, true; }
   bool key(std::string& value) {
-    if (depth == 1) name = value;
+    if (depth != 1) return true;
+    name = value;
+    const bool known = std::find(header_keys.begin(), header_keys.end(), value) != header_keys.end();
+    if (!known && !unknown) unknown = value;
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const Json::exception&) { return false; }
@@ -157,6 +170,7 @@ struct HeaderEvents {
   std::string name;
   std::optional<std::uint64_t> version;
   std::optional<std::uint64_t> block;
+  std::optional<std::string> unknown;
 };
 
 }  // namespace
@@ -174,6 +188,10 @@ std::int32_t parse_servecast_header(std::string_view line, const TraceLines& lin
   if (!Json::sax_parse(line.data(), line.data() + line.size(), &events) || !events.version) return 0;
   if (*events.version != 1) {
     throw core::InputError(lines.place(), fmt::format("servecast_trace is {}; this version reads 1", *events.version));
+  }
+  if (events.unknown) {
+    throw core::InputError(lines.place(), fmt::format("unknown key {}{}", excerpt(*events.unknown),
+                                                      config::hint(*events.unknown, header_keys)));
   }
   if (!events.block || *events.block < 1 || *events.block > 1048576) {
     throw core::InputError(lines.place(), "block_tokens is missing or outside [1, 1048576]");

@@ -1,5 +1,5 @@
-// Rows of a JSON-lines trace: one flat object a line, keys by the format's schema, other keys passed over whatever they
-// hold. The JSON library stays inside the .cpp.
+// Rows of a JSON-lines trace: one flat object a line, keys by the format's schema. Other keys of a foreign format are
+// passed over whatever they hold; in our own they are refused. The JSON library stays inside the .cpp.
 #pragma once
 
 #include "workload/trace_lines.hpp"
@@ -18,6 +18,7 @@ struct JsonSchema {
   std::string_view output_key;
   std::string_view prefix_key;   // array of ids; the key may be absent from a row
   std::string_view session_key;  // "": the format has none
+  bool strict = false;           // other keys are refused
 };
 
 // Parses one line into record (its line number included). Throws InputError at lines.place().

@@ -1,5 +1,5 @@
-#include "workload/arrivals.hpp"
 #include "core/units.hpp"
+#include "workload/arrivals.hpp"
 #include "workload/request_draws.hpp"
 #include "workload/sources.hpp"
 

@@ -1,5 +1,7 @@
 #include "workload/servecast_trace.hpp"
 
+#include "core/error.hpp"
+#include "core/units.hpp"
 #include "workload/json_rows.hpp"
 #include "workload/trace_formats.hpp"
 
@@ -14,7 +16,7 @@ namespace servecast::workload {
 namespace {
 
 constexpr JsonSchema schema = {"servecast",     "arrival_s", 1000000000, "input_tokens",
-                               "output_tokens", "prefix",    "session"};
+                               "output_tokens", "prefix",    "session",  true};
 
 class ServecastReader final : public TraceReader {
  public:
@@ -33,11 +35,23 @@ class ServecastReader final : public TraceReader {
     std::string_view line;
     if (!lines_.next(line)) return false;
     parse_json_row(line, schema, lines_, record);
+    check_prefix(record);
     return true;
   }
   std::int32_t block_tokens() const override { return block_tokens_; }
 
  private:
+  // A prefix may end before the prompt does, but not after it.
+  void check_prefix(const TraceRecord& record) const {
+    const std::int64_t blocks = blocks_of(record.input_tokens, block_tokens_);
+    if (static_cast<std::int64_t>(record.prefix.size()) <= blocks) return;
+    throw core::InputError(
+        lines_.place(),
+        fmt::format("prefix holds {}, but {} are {} of {}; leave out the rest",
+                    core::counted(static_cast<std::int64_t>(record.prefix.size()), "id"),
+                    core::counted(record.input_tokens, "input token"), core::counted(blocks, "block"), block_tokens_));
+  }
+
   TraceLines lines_;
   std::int32_t block_tokens_ = servecast_block_tokens;
 };

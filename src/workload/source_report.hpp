@@ -17,6 +17,7 @@ struct SourceReport {
   std::uint64_t clipped_outputs = 0;             // outputs cut to fit max_model_len
   std::uint64_t trace_rows = 0;                  // rows read, skipped ones included
   std::map<std::string, std::uint64_t> skipped;  // rows by reason
+  std::map<std::string, std::uint64_t> irregular;  // rows taken with something amiss, by what it is
   std::uint64_t sessions = 0;                    // sessions begun
   std::uint64_t sessions_cut = 0;                // sessions that ended early because the next turn would not fit
   std::vector<std::string> warnings;

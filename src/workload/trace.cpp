@@ -73,6 +73,19 @@ void Trace::check_order(const TraceRecord& record) {
   last_ns_ = record.arrival_ns;
 }
 
+// Foreign formats give an id to every block, the last one perhaps in part; our own may end its prefix anywhere.
+void Trace::check_prefix(const TraceRecord& record) {
+  if (block_tokens() == 0 || format_ == TraceFormat::Servecast) return;
+  const auto ids = static_cast<std::int64_t>(record.prefix.size());
+  const std::int64_t blocks = blocks_of(record.input_tokens, block_tokens());
+  if (ids == 0)
+    ++irregular_["no hash_ids; the prompt shares nothing"];
+  else if (ids < blocks)
+    ++irregular_["fewer hash_ids than blocks of the prompt; its end shares nothing"];
+  else if (ids > blocks)
+    ++irregular_["more hash_ids than blocks of the prompt; the rest is left out"];
+}
+
 bool Trace::next(TraceRecord& record) {
   while (rows_ < limit_ && reader_->next(record)) {
     ++rows_;
@@ -85,6 +98,7 @@ bool Trace::next(TraceRecord& record) {
       throw core::InputError(place(record),
                              "the prompt has 0 tokens; expected at least 1, remove the row or correct it");
     }
+    check_prefix(record);
     record.arrival_ns -= first_ns_;
     return true;
   }

@@ -24,11 +24,14 @@ class Trace {
   std::int32_t block_tokens() const { return reader_->block_tokens(); }  // 0: no prefix ids
   std::uint64_t rows() const { return rows_; }                           // read so far, skipped ones included
   const std::map<std::string, std::uint64_t>& skipped() const { return skipped_; }
+  // Rows that were taken although something in them is amiss, by what it is and what was made of it.
+  const std::map<std::string, std::uint64_t>& irregular() const { return irregular_; }
   std::vector<std::string> notes() const { return reader_->notes(); }
   const std::string& path() const { return path_; }
 
  private:
   void check_order(const TraceRecord& record);
+  void check_prefix(const TraceRecord& record);
   std::string place(const TraceRecord& record) const;
 
   std::string path_;
@@ -37,6 +40,7 @@ class Trace {
   std::unique_ptr<TraceReader> reader_;
   std::uint64_t rows_ = 0;
   std::map<std::string, std::uint64_t> skipped_;
+  std::map<std::string, std::uint64_t> irregular_;
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
 };

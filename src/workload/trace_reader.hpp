@@ -19,6 +19,11 @@ struct TraceRecord {
   std::vector<std::uint64_t> prefix;  // chained ids: id i names blocks 0 to i of the prompt together
 };
 
+// Blocks of a prompt, the last one perhaps in part.
+constexpr std::int64_t blocks_of(std::int32_t tokens, std::int32_t block_tokens) {
+  return (std::int64_t{tokens} + block_tokens - 1) / block_tokens;
+}
+
 class TraceReader {
  public:
   virtual ~TraceReader() = default;

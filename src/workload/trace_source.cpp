@@ -87,6 +87,7 @@ class TraceSource final : public Source {
   void count_rows() {
     report_->trace_rows = trace_.rows();
     if (!trace_.skipped().empty()) report_->skipped = trace_.skipped();
+    if (!trace_.irregular().empty()) report_->irregular = trace_.irregular();
   }
 
   Trace trace_;

@@ -50,7 +50,7 @@ class Pace {
     s.span_s = static_cast<double>(last_ns_ - first_ns_) / 1e9;
     if (s.span_s > 0) s.mean_rate_per_s = static_cast<double>(count_ - 1) / s.span_s;
     if (gaps_.mean() > 0) s.gap_cv = gaps_.deviation() / gaps_.mean();
-    s.peak_minute_requests_per_s = static_cast<double>(peak_) / 60;
+    if (s.span_s >= 60) s.peak_minute_requests_per_s = static_cast<double>(peak_) / 60;
   }
 
  private:
@@ -87,6 +87,7 @@ TraceSummary summarise_trace(const std::string& path, TraceFormat format) {
   s.rows = trace.rows();
   s.requests = inputs.size();
   s.skipped = trace.skipped();
+  s.irregular = trace.irregular();
   s.block_tokens = trace.block_tokens();
   s.notes = trace.notes();
   pace.fill(s);

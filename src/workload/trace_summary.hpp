@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,12 @@ struct TraceSummary {
   std::uint64_t rows = 0;      // skipped ones included
   std::uint64_t requests = 0;  // usable rows
   std::map<std::string, std::uint64_t> skipped;
+  std::map<std::string, std::uint64_t> irregular;  // usable rows with something amiss, by what it is
   double span_s = 0;                      // first to last request
   double mean_rate_per_s = 0;             // (requests - 1) / span, 0 where the span is 0
   double gap_cv = 0;                      // coefficient of variation of the gaps between requests
-  double peak_minute_requests_per_s = 0;  // most requests in any whole minute counted from the first row, / 60 s
+  // Most requests in any minute counted from the first row, / 60 s; none for a trace shorter than a minute.
+  std::optional<double> peak_minute_requests_per_s;
   LengthSummary input;
   LengthSummary output;
   std::int32_t block_tokens = 0;    // of a prefix id; 0: the trace has none

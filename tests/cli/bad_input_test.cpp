@@ -195,10 +195,10 @@ TEST_CASE("messages show long names by their beginning and their length") {
   const Workspace work;
   const std::string name(3000, 'x');
   for (const std::string& arguments :
-       {"run " + name, "run " + name + ".json", name, "run quickstart --" + name, "run quickstart --set /" + name + "=3",
-        "run quickstart --seed " + name, "run quickstart --out " + name, "list " + name, "describe " + name + " x",
-        "schema " + name, "init " + name, "import trace " + name, "import trace x --format " + name,
-        "validate x --max-error " + name, "calibrate show --stack " + name}) {
+       {"run " + name, "run " + name + ".json", name, "run quickstart --" + name,
+        "run quickstart --set /" + name + "=3", "run quickstart --seed " + name, "run quickstart --out " + name,
+        "list " + name, "describe " + name + " x", "schema " + name, "init " + name, "import trace " + name,
+        "import trace x --format " + name, "validate x --max-error " + name, "calibrate show --stack " + name}) {
     const Outcome outcome = work.servecast(arguments);
     INFO(outcome.err);
     CHECK(outcome.exit_code != 0);

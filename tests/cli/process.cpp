@@ -32,8 +32,7 @@ std::string Workspace::read(const std::string& name) const {
 }
 
 int Workspace::shell(const std::string& command) const {
-  const std::string all =
-      "cd '" + folder_.string() + "'; servecast() { '" SERVECAST_BINARY "' \"$@\"; }; " + command;
+  const std::string all = "cd '" + folder_.string() + "'; servecast() { '" SERVECAST_BINARY "' \"$@\"; }; " + command;
   const int status = std::system(all.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

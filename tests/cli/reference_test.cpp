@@ -102,12 +102,31 @@ TEST_CASE(
 
 TEST_CASE("help and descriptions fit 80 columns") {
   const Workspace work;
-  for (const std::string arguments :
-       {"--help", "run --help", "fit --help", "explain --help", "describe --help", "list --help", "schema --help",
-        "init --help", "import --help", "import trace --help", "import hf-config --help", "calibrate --help",
-        "calibrate fit --help", "calibrate score --help", "calibrate show --help", "capacity --help", "compare --help",
-        "validate --help", "list", "describe model deepseek-v3", "describe hardware b200", "describe hardware hgx-b200",
-        "describe fabric nvlink5-hgx", "describe stack vllm-0.19", "describe stack sglang-0.5"}) {
+  for (const std::string arguments : {"--help",
+                                      "run --help",
+                                      "fit --help",
+                                      "explain --help",
+                                      "describe --help",
+                                      "list --help",
+                                      "schema --help",
+                                      "init --help",
+                                      "import --help",
+                                      "import trace --help",
+                                      "import hf-config --help",
+                                      "calibrate --help",
+                                      "calibrate fit --help",
+                                      "calibrate score --help",
+                                      "calibrate show --help",
+                                      "capacity --help",
+                                      "compare --help",
+                                      "validate --help",
+                                      "list",
+                                      "describe model deepseek-v3",
+                                      "describe hardware b200",
+                                      "describe hardware hgx-b200",
+                                      "describe fabric nvlink5-hgx",
+                                      "describe stack vllm-0.19",
+                                      "describe stack sglang-0.5"}) {
     const Outcome outcome = work.servecast(arguments);
     INFO(arguments << "\n" << outcome.err);
     CHECK(outcome.exit_code == 0);

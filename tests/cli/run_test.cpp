@@ -117,8 +117,8 @@ TEST_CASE("every number of a result can be a threshold") {
         "/throughput/requests_per_s", "/goodput_requests_per_s", "/slo_attainment", "/memory/serve/prefix_hit_rate",
         "/time/idle", "/energy/joules", "/cost/usd", "/confidence/half_width/e2e_ms", "/confidence/effective_samples"})
     all += (all.empty() ? "" : ", ") + threshold(metric);
-  work.write("s.json", scenario_with("\"name\": \"small\",", R"("name": "small", "slo": { "ttft_ms": 1e6 }, "thresholds": [ )" +
-                                                                  all + " ],"));
+  work.write("s.json", scenario_with("\"name\": \"small\",",
+                                     R"("name": "small", "slo": { "ttft_ms": 1e6 }, "thresholds": [ )" + all + " ],"));
   const Outcome outcome = work.servecast("run s.json");
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
@@ -143,6 +143,20 @@ TEST_CASE("a result names the files it comes from by their digests") {
                                 R"("workload": { "trace": "t.jsonl" } })");
   CHECK(contains(work.servecast("run traced.json --json").out, line("trace", trace)));
   CHECK(contains(work.servecast("run quickstart --set /workload/requests=9 --json").out, "\"inputs\": {}"));
+}
+
+TEST_CASE("rows of a trace with something amiss are told in the result's warnings") {
+  Workspace work;
+  work.write("t.jsonl",
+             "{\"timestamp\":0,\"input_length\":2000,\"output_length\":5,\"hash_ids\":[1]}\n"
+             "{\"timestamp\":1,\"input_length\":512,\"output_length\":5,\"hash_ids\":[1]}\n");
+  work.write("s.json", small_scenario().substr(0, small_scenario().find("\"workload\"")) +
+                           R"("workload": { "trace": "t.jsonl", "format": "mooncake" } })");
+  CHECK(contains(work.servecast("run s.json --json").out,
+                 "1 row of the trace: fewer hash_ids than blocks of the prompt; its end shares nothing"));
+  const Outcome summary = work.servecast("import trace t.jsonl");
+  CHECK(contains(summary.out, "amiss                1: fewer hash_ids"));
+  CHECK(contains(summary.out, "busiest minute         - (shorter than a minute)"));
 }
 
 TEST_CASE("a what-if may extend a built-in scenario by its name") {

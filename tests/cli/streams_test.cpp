@@ -4,8 +4,8 @@
 
 #include <string>
 
-using servecast::test::small_scenario;
 using servecast::test::scenario_with;
+using servecast::test::small_scenario;
 using servecast::test::Workspace;
 
 namespace {
@@ -32,9 +32,16 @@ TEST_CASE("a lost warning is not a success") {
   Workspace work;
   work.write("s.json", small_scenario());
   CHECK(work.shell("servecast run s.json > out.txt 2>&-") == 0);  // nothing to say
-  work.write("t.json",
-             scenario_with("\"name\": \"small\",",
-                           R"("name": "small", "thresholds": [ { "metric": "/latency/ttft_ms/p99", "max": 0.001 } ],)"));
+  work.write("config.json",
+             R"({ "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100,
+                  "num_attention_heads": 4, "intermediate_size": 100, "max_position_embeddings": 100 })");
+  CHECK(work.shell("servecast import hf-config config.json > out.txt 2> err.txt") == 0);
+  CHECK(contains(work.read("err.txt"), "note: "));
+  CHECK(work.shell("servecast import hf-config config.json > out.txt 2> /dev/full") == 1);
+  work.write(
+      "t.json",
+      scenario_with("\"name\": \"small\",",
+                    R"("name": "small", "thresholds": [ { "metric": "/latency/ttft_ms/p99", "max": 0.001 } ],)"));
   CHECK(work.shell("servecast run t.json > out.txt 2>&-") == 4);
   CHECK_FALSE(work.read("out.txt").empty());
 }

@@ -83,6 +83,22 @@ TEST_CASE("rules between keys are reported at the key they name") {
         Lines{"demo.json:/seed: 13 is unlucky with records; take another"});
 }
 
+TEST_CASE("pointers escape keys of the document, not the way to a key that a rule names") {
+  CHECK(problems_of(R"({"name": "x", "arrivals": {"concurrency": 1}, "a/b~c": 1})")[0].find("demo.json:/a~1b~0c: ") ==
+        0);
+  Document document = Document::from_text(R"({"inner": {}})", "demo.json");
+  core::Problems problems;
+  read(
+      document,
+      [](Fields& f) {
+        sample::Scheduler inner;
+        f.field("inner", inner, "inner");
+        f.problem("inner/policy", "is wrong");
+      },
+      problems);
+  CHECK(problems.lines() == Lines{"demo.json:/inner/policy: is wrong"});
+}
+
 TEST_CASE("a value that cannot be read causes no problems of rules between keys") {
   CHECK(problems_of(R"({"name": 4, "arrivals": {"concurrency": 1}, "seed": 13})") ==
         Lines{"demo.json:/name: expected a string, found 4"});

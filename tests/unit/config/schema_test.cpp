@@ -11,21 +11,22 @@ TEST_CASE("the schema states types, ranges, choices, defaults, required keys and
   const Document schema = Document::from_text(
       // The reader drops $schema of a document; the schema's own is checked as text below.
       json_schema<sample::Pool>("pool"), "schema");
-  CHECK(schema.text() ==
-        R"({"additionalProperties":false,"properties":{)"
-        R"("$schema":{"description":"for editors; ignored","type":"string"},)"
-        R"j("extends":{"description":"a document, relative to this one, that this one changes (RFC 7386)",)j"
-        R"("type":"string"},)"
-        R"("name":{"description":"name of the pool","type":"string"},)"
-        R"("replicas":{"default":1,"description":"replicas | copies","maximum":1000,"minimum":1,"type":"integer"},)"
-        R"("scheduler":{"additionalProperties":false,"description":"overrides the common one","properties":{)"
-        R"("policy":{"default":"chunked-prefill","description":"who runs next",)"
-        R"("enum":["fcfs","chunked-prefill","priority"],"type":"string"},)"
-        R"("token_budget":{"default":8192,"description":"tokens of one step","maximum":1048576,"minimum":1,)"
-        R"("type":"integer"}},)"
-        R"("type":["object","null"]},)"
-        R"("stack":{"description":"serving software","type":["string","object"]}},)"
-        R"("required":["name"],"title":"pool","type":"object"})");
+  CHECK(
+      schema.text() ==
+      R"({"additionalProperties":false,"properties":{)"
+      R"("$schema":{"description":"for editors; ignored","type":"string"},)"
+      R"j("extends":{"description":"the document that this one changes (RFC 7386): a relative path, or a stored one's name",)j"
+      R"("type":"string"},)"
+      R"("name":{"description":"name of the pool","type":"string"},)"
+      R"("replicas":{"default":1,"description":"replicas | copies","maximum":1000,"minimum":1,"type":"integer"},)"
+      R"("scheduler":{"additionalProperties":false,"description":"overrides the common one","properties":{)"
+      R"("policy":{"default":"chunked-prefill","description":"who runs next",)"
+      R"("enum":["fcfs","chunked-prefill","priority"],"type":"string"},)"
+      R"("token_budget":{"default":8192,"description":"tokens of one step","maximum":1048576,"minimum":1,)"
+      R"("type":"integer"}},)"
+      R"("type":["object","null"]},)"
+      R"("stack":{"description":"serving software","type":["string","object"]}},)"
+      R"("required":["name"],"title":"pool","type":"object"})");
 }
 
 TEST_CASE("the schema of a whole document is well-formed and names draft-07") {

@@ -137,6 +137,12 @@ TEST_CASE("text that is no JSON object is refused") {
   CHECK(import_text(std::string(100000, '[')).problems.lines().size() == 1);
 }
 
+TEST_CASE("malformed JSON is placed by line and column") {
+  const Imported i = import_text("{\n  \"limit\": Infinity, \"heads\": }");
+  REQUIRE(i.problems.lines().size() == 1);
+  CHECK(i.problems.lines()[0].find("c.json:2:31: ") == 0);
+}
+
 TEST_CASE("unknown families are refused with the list of supported ones") {
   const Imported i = import_text(R"({"model_type": "mamba"})");
   REQUIRE(i.problems.lines().size() == 1);

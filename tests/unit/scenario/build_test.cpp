@@ -89,7 +89,8 @@ TEST_CASE("replicas need their GPUs, and the message shows the arithmetic") {
   const File file(fixed_cost);
   const auto lines = problems_of({file.path(), {"/pools/0/replicas=5", "/pools/0/parallel/tensor=2"}, {}});
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0].find("needs 10 GPUs for 5 replicas of 2 GPUs; 1 node of 8 GPUs make 8, room for 4 replicas") != std::string::npos);
+  CHECK(lines[0].find("needs 10 GPUs for 5 replicas of 2 GPUs; 1 node of 8 GPUs make 8, room for 4 replicas") !=
+        std::string::npos);
 }
 
 TEST_CASE("a run on fixed step times gives the latencies that arithmetic gives") {

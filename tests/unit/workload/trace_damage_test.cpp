@@ -151,6 +151,17 @@ TEST_CASE("keys given twice, ids of a wrong kind and deep nesting are refused or
             .empty());
 }
 
+TEST_CASE("our own format refuses keys it does not know and prefixes longer than the prompt") {
+  const std::string row = "{\"arrival_s\":0,\"input_tokens\":20,\"output_tokens\":1";
+  CHECK(complaint(row + ",\"prefx\":[1]}\n") == "F:1: unknown key 'prefx'; did you mean \"prefix\"?");
+  CHECK(complaint("{\"servecast_trace\":1,\"block_token\":16}\n" + row + "}\n") ==
+        "F:1: unknown key 'block_token'; did you mean \"block_tokens\"?");
+  const std::string header = "{\"servecast_trace\":1,\"block_tokens\":16}\n";
+  CHECK(complaint(header + row + ",\"prefix\":[1,2]}\n").empty());
+  CHECK(complaint(header + row + ",\"prefix\":[1,2,3]}\n") ==
+        "F:2: prefix holds 3 ids, but 20 input tokens are 2 blocks of 16; leave out the rest");
+}
+
 TEST_CASE("no damaged byte makes a reader do anything but read or refuse") {
   const std::vector<std::string> seeds = {
       azure_head + azure_row + "2023-11-16 18:17:04.0319600,3180,8\r\n2023-11-16T18:18:04Z,3,8",

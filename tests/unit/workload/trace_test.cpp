@@ -124,8 +124,7 @@ TEST_CASE("what the servecast writer writes is read back the same") {
 }
 
 TEST_CASE("a servecast trace without header has blocks of 16 tokens") {
-  const TraceFile file(
-      "{\"arrival_s\": 1.5, \"input_tokens\": 3, \"output_tokens\": 1, \"comment\": {\"a\": [1, {}]}}\n");
+  const TraceFile file("{\"arrival_s\": 1.5, \"input_tokens\": 3, \"output_tokens\": 1}\n");
   Trace trace(file.path());
   CHECK(trace.format() == TraceFormat::Servecast);
   CHECK(trace.block_tokens() == 16);
@@ -151,7 +150,8 @@ TEST_CASE("the summary of four known requests") {
   CHECK(s.mean_rate_per_s == Approx(3.0 / 63));
   // Gaps 1, 1, 61 s: mean 21, deviation sqrt((400 + 400 + 1600) / 3).
   CHECK(s.gap_cv == Approx(std::sqrt(800.0) / 21));
-  CHECK(s.peak_minute_requests_per_s == Approx(3.0 / 60));
+  CHECK(s.peak_minute_requests_per_s.value() == Approx(3.0 / 60));
+  CHECK(s.irregular.empty());
   CHECK(s.output.p50 == 2.5);
   CHECK(s.output.p90 == Approx(3.7));
   CHECK(s.output.p99 == Approx(3.97));
@@ -159,6 +159,29 @@ TEST_CASE("the summary of four known requests") {
   CHECK(s.input.total == 3584);
   CHECK(s.prefix_blocks == 7);
   CHECK(s.prefix_hits == 2);  // [1] of the second, [9] of the last; 2 after the unseen 9 is no hit
+}
+
+TEST_CASE("a trace shorter than a minute has no busiest minute") {
+  const TraceFile file(
+      "{\"timestamp\":0,\"input_length\":512,\"output_length\":1,\"hash_ids\":[1]}\n"
+      "{\"timestamp\":1000,\"input_length\":512,\"output_length\":2,\"hash_ids\":[1]}\n");
+  const TraceSummary s = summarise_trace(file.path());
+  CHECK(s.mean_rate_per_s == 1);
+  CHECK_FALSE(s.peak_minute_requests_per_s);
+}
+
+TEST_CASE("rows whose hash_ids do not match their prompt are taken and counted") {
+  const TraceFile file(
+      "{\"timestamp\":0,\"input_length\":1024,\"output_length\":1,\"hash_ids\":[1]}\n"
+      "{\"timestamp\":1,\"input_length\":513,\"output_length\":2,\"hash_ids\":[1,3]}\n"
+      "{\"timestamp\":2,\"input_length\":512,\"output_length\":3,\"hash_ids\":[9,2]}\n"
+      "{\"timestamp\":3,\"input_length\":512,\"output_length\":4}\n");
+  const TraceSummary s = summarise_trace(file.path());
+  CHECK(s.requests == 4);
+  CHECK(s.irregular ==
+        std::map<std::string, std::uint64_t>{{"fewer hash_ids than blocks of the prompt; its end shares nothing", 1},
+                                             {"more hash_ids than blocks of the prompt; the rest is left out", 1},
+                                             {"no hash_ids; the prompt shares nothing", 1}});
 }
 
 TEST_CASE("the published traces have their exact totals") {
