@@ -143,7 +143,8 @@ TEST_CASE("a threshold on what was not measured fails, it does not pass as 0") {
 TEST_CASE("capacity of a deployment that does not fit answers in JSON, too") {
   Workspace work;
   work.write("s.json", scenario_with("llama-3.1-8b", "llama-3.1-405b"));
-  const Outcome outcome = work.servecast("capacity s.json --json --set /slo/ttft_ms=1000 --set /workload/requests=1000");
+  const Outcome outcome =
+      work.servecast("capacity s.json --json --set /slo/ttft_ms=1000 --set /workload/requests=1000");
   CHECK(outcome.exit_code == 3);
   CHECK(contains(outcome.out, "\"verdict\": \"infeasible\""));
   CHECK(contains(outcome.out, "--set /pools/0/parallel/tensor="));
