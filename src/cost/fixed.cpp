@@ -13,8 +13,9 @@ void describe(config::Fields& f, FixedConfig& c) {
   if (!f.reading()) return;
   const auto nothing = [](double us) { return core::microseconds(us).ps == 0; };
   if (nothing(c.step_us) && (nothing(c.prefill_token_us) || nothing(c.decode_request_us)))
-    f.problem("", "some steps would take no time, and time would stand still; give step_us, or both prefill_token_us "
-                  "and decode_request_us, of at least 1e-6");
+    f.problem("",
+              "some steps would take no time, and time would stand still; give step_us, or both prefill_token_us "
+              "and decode_request_us, of at least 1e-6");
 }
 
 FixedCost::FixedCost(const FixedConfig& config)

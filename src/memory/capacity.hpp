@@ -64,8 +64,8 @@ struct Capacity {
   double activation_peak = 0;
   double non_torch = 0;
   double graphs = 0;
-  double kv_bytes = 0;             // as the recipe or the user says, before rounding to blocks; below 0: nothing is left
-  std::int64_t blocks = 0;         // as the engine logs them, the null block included
+  double kv_bytes = 0;      // as the recipe or the user says, before rounding to blocks; below 0: nothing is left
+  std::int64_t blocks = 0;  // as the engine logs them, the null block included
   std::int64_t usable_blocks = 0;  // without it
   double most_kv_bytes = 0;        // what the GPU has beside everything else, budget or not
   std::int64_t most_blocks = 0;    // that this holds

@@ -1,6 +1,7 @@
 // The answer of a run as plain data: what result.json and the summary print. A part that a run does not have (a price,
-// targets, a timeline of energy) is absent rather than zero; a figure over nothing (a latency where no request completed,
-// a price where no token was delivered) holds 0 here and is shown as unknown. Units are in the names; shares are 0 to 1.
+// targets, a timeline of energy) is absent rather than zero; a figure over nothing (a latency where no request
+// completed, a price where no token was delivered) holds 0 here and is shown as unknown. Units are in the names; shares
+// are 0 to 1.
 #pragma once
 
 #include "metrics/confidence.hpp"
@@ -27,7 +28,7 @@ struct PoolMemory {
   double weights_bytes = 0;
   double kv_bytes = 0;
   double other_bytes = 0;  // activations, graphs, runtime
-  std::int64_t blocks = 0;  // and tokens: as the engine logs them, a block that it never hands out included
+  std::int64_t blocks = 0;      // and tokens: as the engine logs them, a block that it never hands out included
   std::int32_t block_size = 0;  // tokens
   std::int64_t kv_tokens = 0;
   double peak_use = 0;  // of the blocks of the fullest replica

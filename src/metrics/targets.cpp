@@ -55,15 +55,13 @@ Outcome outcome_of(const Record& r, const Targets& targets, const Seen& seen) {
     return target_ms && known && *known > *target_ms;
   };
   if (missed(targets.ttft_ms, known_ttft(r, targets.ttft_ms.value_or(0), seen)) ||
-      missed(targets.tpot_ms, known_tpot(r)) ||
-      missed(targets.e2e_ms, known_e2e(r, targets.e2e_ms.value_or(0), seen)))
+      missed(targets.tpot_ms, known_tpot(r)) || missed(targets.e2e_ms, known_e2e(r, targets.e2e_ms.value_or(0), seen)))
     return Outcome::Missed;
   if (r.rejected()) return Outcome::Missed;
   return r.completed() ? Outcome::Met : Outcome::Undecided;
 }
 
-std::vector<TargetValue> against_targets(const RequestLog& log, const Targets& t, double percentile,
-                                         const Seen& seen) {
+std::vector<TargetValue> against_targets(const RequestLog& log, const Targets& t, double percentile, const Seen& seen) {
   std::vector<TargetValue> out;
   if (t.ttft_ms)
     out.push_back(at_percentile(log, "ttft", *t.ttft_ms, percentile,

@@ -32,8 +32,8 @@ Outcome outcome_of(const Record& record, const Targets& targets, const Seen& see
 struct TargetValue {
   std::string name;  // "ttft", "tpot", "e2e"
   double target_ms = 0;
-  double value_ms = 0;          // over decided requests; infinite: not reached by requests that never got that far
-  std::int64_t decided = 0;     // requests behind it
+  double value_ms = 0;       // over decided requests; infinite: not reached by requests that never got that far
+  std::int64_t decided = 0;  // requests behind it
   bool met() const { return value_ms <= target_ms; }
 };
 

@@ -91,8 +91,9 @@ Verdict judge_quiet(const RequestLog& log, const QueueGrowth& g, double load, co
   const RequestCounts& counts = log.counts();
   if (counts.completed == 0)
     return {State::Stable,
-            counts.unfinished() > 0 ? fmt::format("none of {} requests was completed before the run ended", counts.arrived)
-                                    : "every request was rejected",
+            counts.unfinished() > 0
+                ? fmt::format("none of {} requests was completed before the run ended", counts.arrived)
+                : "every request was rejected",
             load, false};
   const bool beyond = facts.capacity_requests_per_s && load > 1;
   const double growth = beyond ? (1 - 1 / load) * static_cast<double>(counts.arrived) : 0.0;
@@ -138,7 +139,8 @@ Verdict judge_by_growth(const RequestLog& log, const NumberInSystem& n, const Ru
 }  // namespace
 
 Verdict judge(const RequestLog& log, const NumberInSystem& n, const RunFacts& facts) {
-  if (log.counts().arrived == 0) return {State::Stable, "no request arrived, so nothing was simulated", std::nullopt, false};
+  if (log.counts().arrived == 0)
+    return {State::Stable, "no request arrived, so nothing was simulated", std::nullopt, false};
   switch (facts.traffic) {
     case Traffic::Closed:
       return {State::Stable, "a closed loop waits for its own answers, so its queue cannot grow", facts.occupancy};

@@ -50,7 +50,8 @@ struct RunFacts {
 //               time and the slowest tenth of the arrivals waited five times the unloaded TTFT: a burst, later drained
 //               (overloaded if its mean rate exceeds the capacity that the caller knows);
 //   stable:     otherwise. Inconclusive where nothing completed, or where requests came faster than the capacity that
-//               the caller knows, but too few for a queue to stand out from chance. Closed loops and batches that arrive all at once limit themselves and are always stable.
+//               the caller knows, but too few for a queue to stand out from chance. Closed loops and batches that
+//               arrive all at once limit themselves and are always stable.
 //
 // Load factor. Overloaded: A / C, the traffic offered per unit of traffic served. Otherwise, for open traffic whose
 // capacity the caller knows: mean arrival rate / capacity. Without it: the mean use of the scarcest scheduling

@@ -126,7 +126,8 @@ class Prober {
     p.requests = outcome.result.requests.arrived;
     p.enough_requests = outcome.result.verdict.enough_requests;
     p.duration_s = outcome.result.duration_s.value_or(0);
-    const bool all_met = std::all_of(p.targets.begin(), p.targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
+    const bool all_met =
+        std::all_of(p.targets.begin(), p.targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
     p.good = all_met && !saturated && p.state != metrics::State::Overloaded && p.enough_requests == 0;
     return p;
   }
@@ -148,7 +149,8 @@ std::int32_t nodes_for(const scenario::Resolved& r, std::int32_t replicas) {
 }  // namespace
 
 bool Point::undecided() const {
-  const bool all_met = std::all_of(targets.begin(), targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
+  const bool all_met =
+      std::all_of(targets.begin(), targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
   return !good && all_met && !saturated && state != metrics::State::Overloaded;
 }
 

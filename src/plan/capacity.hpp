@@ -1,7 +1,7 @@
 // How much traffic a deployment carries within its targets, and how few replicas carry a given traffic. Every point
 // runs the same random numbers: raising the rate squeezes one arrival stream in time and changes nothing else. A point
-// is good when every target is met at its percentile, the queue does not grow, and the requests are enough to show it. The interval is that of the search,
-// for one stream; other seeds move it.
+// is good when every target is met at its percentile, the queue does not grow, and the requests are enough to show it.
+// The interval is that of the search, for one stream; other seeds move it.
 #pragma once
 
 #include "metrics/targets.hpp"

@@ -91,6 +91,8 @@ void add_state(const config::Document& d, const std::string& name, Comparison& o
   for (const char* state : {"overloaded", "backlogged", "infeasible"})
     if (d.text().find(fmt::format("\"verdict\":\"{}\"", state)) != std::string::npos)
       out.states.push_back(fmt::format("{} is {}", name, state));
+  if (d.text().find("\"conclusive\":false") != std::string::npos)
+    out.states.push_back(fmt::format("{} is too short to tell", name));
 }
 
 }  // namespace

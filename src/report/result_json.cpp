@@ -192,8 +192,10 @@ std::string result_json(const metrics::Result& result) {
   if (!result.memory.empty()) write_memory(json, result.memory);
   if (result.time) write_time(json, *result.time);
   if (result.limiting_resource) json.value("limiting_resource", *result.limiting_resource);
-  if (result.energy) write_energy(json, result);
-  else if (!result.no_energy.empty()) json.null("energy");
+  if (result.energy)
+    write_energy(json, result);
+  else if (!result.no_energy.empty())
+    json.null("energy");
   if (result.cost) write_cost(json, result);
   if (result.confidence) write_confidence(json, *result.confidence);
   if (result.origin) write_origin(json, *result.origin);

@@ -105,9 +105,12 @@ std::string money_and_power_table(const metrics::Result& result) {
   Table table = remarks(result.cost && energy ? "Cost and energy" : result.cost ? "Cost" : "Energy");
   if (result.cost) {
     const metrics::TokenCost& c = *result.cost;
-    table.row({"output", usd_if(n.output_tokens > 0, c.usd_per_million_output_tokens), "per million tokens, all cost on them"});
-    table.row({"input", usd_if(n.prompt_tokens_completed > 0, c.usd_per_million_input_tokens), "per million tokens, all cost on them"});
-    table.row({"blended", usd_if(n.output_tokens > 0, c.usd_per_million_blended_tokens), "per million prompt and output tokens"});
+    table.row({"output", usd_if(n.output_tokens > 0, c.usd_per_million_output_tokens),
+               "per million tokens, all cost on them"});
+    table.row({"input", usd_if(n.prompt_tokens_completed > 0, c.usd_per_million_input_tokens),
+               "per million tokens, all cost on them"});
+    table.row({"blended", usd_if(n.output_tokens > 0, c.usd_per_million_blended_tokens),
+               "per million prompt and output tokens"});
   }
   if (result.energy) {
     const metrics::EnergyUse& e = *result.energy;

@@ -138,9 +138,10 @@ std::string other_workload(const Finished& f) {
       cut > 0 && out > 0
           ? fmt::format("{} of the requests were cut and {} left out", core::percent_text(cut), core::percent_text(out))
           : fmt::format("{} of the requests were {}", core::percent_text(cut + out), cut > 0 ? "cut" : "left out");
-  return fmt::format("{} to fit max_model_len {}, so this is not the workload that the scenario states; raise "
-                     "/pools/0/engine/max_model_len, or shorten the lengths",
-                     how, f.config.max_model_len);
+  return fmt::format(
+      "{} to fit max_model_len {}, so this is not the workload that the scenario states; raise "
+      "/pools/0/engine/max_model_len, or shorten the lengths",
+      how, f.config.max_model_len);
 }
 
 void add_warnings(metrics::Result& out, const Finished& f) {
@@ -197,7 +198,8 @@ void fill_measures(metrics::Result& out, const Finished& f, core::Duration durat
   std::vector<double> scratch;
   out.latency = metrics::measure_latency(f.log, f.client_overhead, scratch);
   out.throughput = metrics::measure_throughput(f.log, duration, out.gpus, out.latency->tpot_ms.mean);
-  if (out.targets.any()) out.goodput = metrics::measure_goodput(f.log, duration, out.targets, {f.end, f.client_overhead});
+  if (out.targets.any())
+    out.goodput = metrics::measure_goodput(f.log, duration, out.targets, {f.end, f.client_overhead});
   out.confidence = metrics::measure_confidence(f.log, f.client_overhead, scratch);
   const metrics::RequestCounts& counts = f.log.counts();
   if (const auto price = f.resolved.scenario.price.gpu_hour_usd)

@@ -82,8 +82,8 @@ std::string excess_of(const FitReport& r) {
   if (r.settings.num_gpu_blocks_override)
     return fmt::format("num_gpu_blocks_override {} needs {} per GPU, which has {} left: {} blocks fit",
                        core::count_text(c.blocks), core::bytes_text(c.kv_bytes), left, core::count_text(c.most_blocks));
-  return fmt::format("kv_cache_memory_gib {:g} is more than the {} that a GPU has left", *r.settings.kv_cache_memory_gib,
-                     left);
+  return fmt::format("kv_cache_memory_gib {:g} is more than the {} that a GPU has left",
+                     *r.settings.kv_cache_memory_gib, left);
 }
 
 std::string reason_of(const FitReport& r) {

@@ -27,10 +27,10 @@ struct FitInput {
   Stack stack;
   engine::Settings settings;  // the user's
   std::int32_t tensor = 1;
-  std::int32_t domain = 8;                // GPUs that scale-up links join
-  std::int32_t domains = 1;               // of the cluster
+  std::int32_t domain = 8;   // GPUs that scale-up links join
+  std::int32_t domains = 1;  // of the cluster
   std::int32_t replicas = 1;
-  std::string pointer = "/pools/0";       // to the pool in the user's document, for remedies
+  std::string pointer = "/pools/0";                    // to the pool in the user's document, for remedies
   std::vector<std::string> weight_keys = {"weights"};  // keys of its precision that set weight formats
   double mean_request_tokens = 0;         // prompt and output; 0: longest allowed
   std::optional<model::Padding> padding;  // absent: what the GPU's kernels want

@@ -1,5 +1,5 @@
-// Lengths of which none can ever fit into the longest sequence an engine takes. Where some draws fit, the workload's own
-// policy (overlong) decides, request by request.
+// Lengths of which none can ever fit into the longest sequence an engine takes. Where some draws fit, the workload's
+// own policy (overlong) decides, request by request.
 #pragma once
 
 #include "core/error.hpp"

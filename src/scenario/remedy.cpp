@@ -176,7 +176,8 @@ std::optional<Remedy> smallest_change(const FitInput& input) {
   const engine::Settings now =
       resolved_settings(input.stack, input.gpu, input.architecture.max_position, input.settings);
   const Candidate start{input, {}};
-  for (const auto& way : {by_blocks, by_cache_size, by_utilization, by_limits, by_both, by_kv_format, by_length, by_tensor, by_weights})
+  for (const auto& way :
+       {by_blocks, by_cache_size, by_utilization, by_limits, by_both, by_kv_format, by_length, by_tensor, by_weights})
     if (auto r = way(start, now)) return r;
   return std::nullopt;
 }

@@ -77,8 +77,8 @@ struct Setup {
   Setup(const Resolved& r, const FitReport& fit, const RunOptions& options)
       : config(engine_config(r.pools[0].stack.scheduler, fit.settings, fit.engine_blocks)),
         times(options.times ? options.times : std::make_shared<const StepTimes>(make_step_times(r, 0))),
-        source(workload::make_source(r.scenario.workload, r.scenario.seed, 
-                                      {config.max_model_len, workload::StopFlag(options.stop)}, source_report)),
+        source(workload::make_source(r.scenario.workload, r.scenario.seed,
+                                     {config.max_model_len, workload::StopFlag(options.stop)}, source_report)),
         router(make_router(r.scenario.router, r.scenario.seed)),
         log(std::make_unique<metrics::RequestLog>(options.keep_rows ? metrics::RequestLog::Rows::Kept
                                                                     : metrics::RequestLog::Rows::None)),
@@ -149,9 +149,10 @@ std::string cut_text(const Setup& setup, const Limits& limits, Ending ending) {
   else
     text = fmt::format("the run was cut at {:.0f} s, the longest there is", core::longest_run_s);
   if (n.unfinished() > 0)
-    text += fmt::format("; {} requests were in flight: no latency holds them, and no target judges those that had "
-                        "not yet missed it",
-                        core::count_text(n.unfinished()));
+    text += fmt::format(
+        "; {} requests were in flight: no latency holds them, and no target judges those that had "
+        "not yet missed it",
+        core::count_text(n.unfinished()));
   const std::uint64_t total = setup.source->total().value_or(0);
   const auto arrived = static_cast<std::uint64_t>(n.arrived);
   if (total > arrived)

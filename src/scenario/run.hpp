@@ -42,7 +42,7 @@ struct RunOutcome {
   std::unique_ptr<metrics::RequestLog> log;  // null when infeasible
   metrics::Timeline timeline;
   core::Duration client_overhead;  // that latencies contain on top of the log's times
-  core::Time end;                              // last simulated instant
+  core::Time end;                  // last simulated instant
   std::vector<metrics::TargetValue> targets;  // the scenario's, at its percentile
   std::uint64_t events = 0;
   bool interrupted = false;

@@ -16,9 +16,7 @@ namespace {
 class ClosedLoop final : public Source {
  public:
   ClosedLoop(const WorkloadConfig& c, std::uint64_t seed, LengthGate gate, SourceReport& report, StopFlag stop)
-      : draws_(c, seed, gate, report),
-        stop_(stop),
-        end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()) {
+      : draws_(c, seed, gate, report), stop_(stop), end_(c.duration_s ? instant(*c.duration_s) : core::Time::never()) {
     if (c.closed_loop->requests) requests_ = left_ = static_cast<std::uint64_t>(*c.closed_loop->requests);
     for (std::int64_t i = 0; i < c.closed_loop->concurrency; ++i) free_.push(core::Time{});
     prepare();

@@ -46,7 +46,8 @@ void describe(config::Fields& f, ArrivalsConfig& c) {
   f.required("process", c.process, "how arrivals follow one another");
   f.field("rate_per_s", c.rate_per_s, config::above(0, max_rate), "mean arrivals per second");
   f.field("cv", c.cv, config::above(0, 100), "gamma, weibull: coefficient of variation of the gaps");
-  f.field("burstiness", c.burstiness, config::closed(least_burstiness, 1e6), "gamma: shape of the gaps, 1 / cv^2; instead of cv");
+  f.field("burstiness", c.burstiness, config::closed(least_burstiness, 1e6),
+          "gamma: shape of the gaps, 1 / cv^2; instead of cv");
   f.field("piecewise", c.piecewise, "piecewise: rates by start time, the first at 0");
   f.field("diurnal", c.diurnal, "diurnal: sinusoid around rate_per_s");
   f.field("mmpp", c.mmpp, "mmpp: states of a Markov-modulated Poisson process, visited in turn");

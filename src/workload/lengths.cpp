@@ -55,7 +55,8 @@ std::string lognormal_refusal(double mean, double p99) {
   // Floored, so that the upper end is itself possible.
   const double most = std::floor(mean * std::exp(z99 * z99 / 2) * 100) / 100;
   return fmt::format(
-      "p99 {:.10g} does not go with mean {:.10g}: a lognormal law of that mean has its p99 between {:.10g} and {:.10g}; "
+      "p99 {:.10g} does not go with mean {:.10g}: a lognormal law of that mean has its p99 between {:.10g} and "
+      "{:.10g}; "
       "change one of them, give sigma, or take another distribution",
       p99, mean, mean, most);
 }

@@ -50,10 +50,11 @@ class TraceSource final : public Source {
   core::Time arrival() const {
     const double ns = static_cast<double>(record_.arrival_ns) / rate_scale_;
     if (!(ns < core::longest_run_s * 1e9)) {
-      throw core::InputError(fmt::format("{}:{}", trace_.path(), record_.line),
-                             fmt::format("the request arrives {:.0f} s after the first, and the longest run is {:.0f} s; "
-                                         "raise rate_scale, or set limit or duration_s",
-                                         ns * 1e-9, core::longest_run_s));
+      throw core::InputError(
+          fmt::format("{}:{}", trace_.path(), record_.line),
+          fmt::format("the request arrives {:.0f} s after the first, and the longest run is {:.0f} s; "
+                      "raise rate_scale, or set limit or duration_s",
+                      ns * 1e-9, core::longest_run_s));
     }
     // Exact where nothing is scaled.
     if (rate_scale_ == 1) return {record_.arrival_ns * 1000};

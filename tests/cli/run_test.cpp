@@ -203,3 +203,37 @@ TEST_CASE("an interrupted run prints its partial result and exits 130") {
   CHECK(work.read("code.txt") == "130\n");
   CHECK(contains(work.read("stdout.txt") + work.read("stderr.txt"), "interrupted"));
 }
+
+TEST_CASE("an idle arrival process is interrupted while it looks for the next request") {
+  Workspace work;
+  work.write("s.json", scenario_with(R"("process": "poisson", "rate_per_s": 10)",
+                                     R"("process": "mmpp", "mmpp": [ { "rate_per_s": 1e-9, "mean_dwell_s": 0.001 },
+                                         { "rate_per_s": 0, "mean_dwell_s": 0.001 } ])"));
+  const int status = std::system(("cd '" + work.folder().string() +
+                                  "' && timeout --preserve-status -s INT 1 '" SERVECAST_BINARY
+                                  "' run s.json > stdout.txt 2> stderr.txt; echo $? > code.txt")
+                                     .c_str());
+  CHECK(status == 0);
+  CHECK(work.read("code.txt") == "130\n");
+  CHECK(contains(work.read("stdout.txt"), "interrupted"));
+}
+
+TEST_CASE("a threshold on what was not measured fails, it does not pass as 0") {
+  Workspace work;
+  work.write("s.json",
+             scenario_with("\"name\": \"small\",",
+                           R"("name": "small", "thresholds": [ { "metric": "/latency/e2e_ms/p99", "max": 1e9 } ],)"));
+  const Outcome outcome = work.servecast("run s.json --set /limits/max_simulated_s=0.001");
+  CHECK(outcome.exit_code == 4);
+  CHECK(contains(outcome.err, "/latency/e2e_ms/p99 is unknown"));
+}
+
+TEST_CASE("capacity of a deployment that does not fit answers in JSON, too") {
+  Workspace work;
+  work.write("s.json", scenario_with("llama-3.1-8b", "llama-3.1-405b"));
+  const Outcome outcome =
+      work.servecast("capacity s.json --json --set /slo/ttft_ms=1000 --set /workload/requests=1000");
+  CHECK(outcome.exit_code == 3);
+  CHECK(contains(outcome.out, "\"verdict\": \"infeasible\""));
+  CHECK(contains(outcome.out, "--set /pools/0/parallel/tensor="));
+}

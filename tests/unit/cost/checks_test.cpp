@@ -46,8 +46,8 @@ TEST_CASE("tensor parallelism that does not divide heads or widths is refused on
   const model::Architecture a = samples::llama_70b();
   core::Problems problems;
   check_parallel(a, 3, 8, problems, "p");
-  CHECK(problems.lines() == std::vector<std::string>{
-                                "p: tensor 3 does not divide the 64 attention heads of llama-70b; use 1, 2, 4 or 8"});
+  CHECK(problems.lines() ==
+        std::vector<std::string>{"p: tensor 3 does not divide the 64 attention heads of llama-70b; use 1, 2, 4 or 8"});
   core::Problems none;
   check_parallel(a, 16, 16, none, "p");  // KV heads are replicated
   CHECK(none.empty());
@@ -93,13 +93,19 @@ TEST_CASE("activations that no kernel multiplies the weights by are refused by n
   CHECK(refused(Format::BFloat16, Format::Nvfp4) ==
         std::vector<std::string>{"p/activations: no tensor core multiplies bf16 weights by nvfp4 activations; use bf16 "
                                  "activations, or weights in nvfp4 too"});
-  for (const auto& [weights, activations] :
-       {std::pair{Format::Fp8, Format::Nvfp4}, {Format::BFloat16, Format::Fp8}, {Format::Int8, Format::Fp8},
-        {Format::Fp8, Format::Int8}, {Format::BFloat16, Format::Int8}, {Format::Int4Group128, Format::Nvfp4}})
+  for (const auto& [weights, activations] : {std::pair{Format::Fp8, Format::Nvfp4},
+                                             {Format::BFloat16, Format::Fp8},
+                                             {Format::Int8, Format::Fp8},
+                                             {Format::Fp8, Format::Int8},
+                                             {Format::BFloat16, Format::Int8},
+                                             {Format::Int4Group128, Format::Nvfp4}})
     CHECK(refused(weights, activations).size() == 1);
-  for (const auto& [weights, activations] :
-       {std::pair{Format::Nvfp4, Format::Nvfp4}, {Format::Nvfp4, Format::Fp8}, {Format::Fp8, Format::BFloat16},
-        {Format::Int4Group128, Format::BFloat16}, {Format::Int8, Format::Int8}, {Format::BFloat16, Format::BFloat16}})
+  for (const auto& [weights, activations] : {std::pair{Format::Nvfp4, Format::Nvfp4},
+                                             {Format::Nvfp4, Format::Fp8},
+                                             {Format::Fp8, Format::BFloat16},
+                                             {Format::Int4Group128, Format::BFloat16},
+                                             {Format::Int8, Format::Int8},
+                                             {Format::BFloat16, Format::BFloat16}})
     CHECK(refused(weights, activations).empty());
 }
 

@@ -97,8 +97,8 @@ TEST_CASE("fewer requests than a percentile needs are refused with the number th
   CHECK(least_requests(100) == 5000);
   scenario::Scenario s = one_seat(4, 499);
   s.slo.e2e_ms = 200;
-  CHECK_THROWS_WITH(check_answerable(resolved(s), "s"), Catch::Contains("s:/workload/requests: 499 requests") &&
-                                                            Catch::Contains("at least 500"));
+  CHECK_THROWS_WITH(check_answerable(resolved(s), "s"),
+                    Catch::Contains("s:/workload/requests: 499 requests") && Catch::Contains("at least 500"));
   s.workload.requests.reset();
   s.workload.duration_s = 5;
   CHECK_THROWS_WITH(find_capacity(resolved(s), {}), Catch::Contains("at least 500"));

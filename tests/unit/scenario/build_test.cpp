@@ -203,8 +203,8 @@ TEST_CASE("lengths that can never fit are refused where they stand") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].find("/workload/sessions/system_prompt_tokens: no session could begin") != std::string::npos);
   const File file(fixed_cost);
-  const auto rejected = problems_of(
-      {file.path(), {"/workload/input_tokens/value=5000", "/workload/overlong=\"reject\""}, {}});
+  const auto rejected =
+      problems_of({file.path(), {"/workload/input_tokens/value=5000", "/workload/overlong=\"reject\""}, {}});
   REQUIRE(rejected.size() == 1);
   CHECK(rejected[0].find("/workload/overlong: reject would leave out every request") != std::string::npos);
 }

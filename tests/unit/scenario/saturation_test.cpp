@@ -32,9 +32,11 @@ TEST_CASE("with a budget of one token a request takes a step for every token") {
 TEST_CASE("a saturated step never exceeds the token budget") {
   for (const std::string stack : {"vllm-0.19", "sglang-0.5", "trtllm-1"}) {
     for (const std::string budget : {"1", "2", "3", "5"}) {
-      std::vector<std::string> sets = {"/pools/0/stack=\"" + stack + "\"", "/workload/requests=3",
+      std::vector<std::string> sets = {"/pools/0/stack=\"" + stack + "\"",
+                                       "/workload/requests=3",
                                        "/pools/0/engine/max_num_batched_tokens=" + budget,
-                                       "/pools/0/engine/max_num_seqs=1", "/workload/input_tokens/mean=20",
+                                       "/pools/0/engine/max_num_seqs=1",
+                                       "/workload/input_tokens/mean=20",
                                        "/workload/input_tokens/p99=60"};
       INFO(stack << " with a budget of " << budget);
       const scenario::RunOutcome out = scenario::run(scenario::resolve({"quickstart", sets, {}}), {});

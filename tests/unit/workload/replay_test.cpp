@@ -56,7 +56,8 @@ TEST_CASE("a trace longer than the longest run is refused with the way out") {
   WorkloadConfig c;
   c.trace = file.path();
   REQUIRE(refusal(c).size() == 1);
-  CHECK(refusal(c)[0].find(file.path() + ":2: the request arrives 9300000 s after the first, and the longest run is 4000000 s") == 0);
+  CHECK(refusal(c)[0].find(file.path() +
+                           ":2: the request arrives 9300000 s after the first, and the longest run is 4000000 s") == 0);
   c.rate_scale = 4;
   CHECK(drain(c).size() == 2);
 }
