@@ -24,13 +24,14 @@ metrics::Result fullest_result(const scenario::Resolved& r) {
   full.gpus = r.gpus_used();
   full.latency.emplace(), full.throughput.emplace(), full.time.emplace();
   const scenario::Slo& slo = r.scenario.slo;
-  if (slo.ttft_ms || slo.tpot_ms || slo.e2e_ms) full.goodput.emplace();
+  if (slo.ttft_ms || slo.tpot_ms || slo.e2e_ms) full.goodput.emplace().undecided = 1;
   for (const scenario::Pool& pool : r.scenario.pools) {
     metrics::PoolMemory& memory = full.memory.emplace_back();
     memory.pool = pool.name;
     if (pool.engine.enable_prefix_caching.value_or(true)) memory.prefix_hit_rate = 0;
   }
-  if (r.gpu.tdp_w > 0 && !r.scenario.cost.fixed) full.energy.emplace();
+  const bool power = r.gpu.tdp_w > 0 && r.gpu.idle_w > 0 && r.node.node_overhead_w > 0;
+  if (power && !r.scenario.cost.fixed) full.energy.emplace();
   if (!r.scenario.cost.fixed) full.origin.emplace();
   if (r.scenario.price.gpu_hour_usd) full.cost.emplace();
   metrics::Confidence& confidence = full.confidence.emplace();
@@ -60,7 +61,7 @@ void check_thresholds(const scenario::Resolved& r) {
   core::Problems problems;
   for (std::size_t i = 0; i < r.scenario.thresholds.size(); ++i) {
     const std::string& metric = r.scenario.thresholds[i].metric;
-    if (result.number(metric) || metric.starts_with(by_reason)) continue;
+    if (result.number(metric) || result.is_null(metric) || metric.starts_with(by_reason)) continue;
     const auto near = config::closest(metric, std::vector<std::string_view>(known.begin(), known.end()));
     problems.add(
         r.threshold_places[i], "a result of this scenario has no number at {}{}", metric,

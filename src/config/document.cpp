@@ -142,7 +142,7 @@ void load_into(Content& content, const fs::path& path, Chain& chain) {
 }
 
 void collect_numbers(const json& node, const std::string& pointer, std::vector<std::string>& out) {
-  if (node.is_number()) out.push_back(pointer);
+  if (node.is_number() || node.is_null()) out.push_back(pointer);
   if (node.is_object())
     for (const auto& [key, value] : node.items()) collect_numbers(value, child(pointer, key), out);
   if (node.is_array())

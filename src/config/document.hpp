@@ -48,7 +48,7 @@ class Document {
   std::optional<double> number(std::string_view pointer) const;
   // Where a value (or an absent key) belongs, for messages: "file:/pointer" or "--set /pointer".
   std::string place(std::string_view pointer) const;
-  // Pointers of all numbers, ascending by key.
+  // Pointers of all numbers and of nulls, which stand for unknown ones, ascending by key.
   std::vector<std::string> number_pointers() const;
   // SHA-256 of the files it was read from: its own, then those it extends.
   const std::vector<std::string>& digests() const;
