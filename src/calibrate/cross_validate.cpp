@@ -1,5 +1,4 @@
 #include "calibrate/fit.hpp"
-
 #include "core/random.hpp"
 
 #include <algorithm>
@@ -55,8 +54,10 @@ std::vector<double> cross_validate(const KeyRows& rows, const Machine& machine) 
     std::vector<std::size_t> test;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
       const auto at = fold.find(rows.rows[i].group);
-      if (at != fold.end() && at->second == held) test.push_back(i);
-      else train.push_back(&rows.rows[i]);
+      if (at != fold.end() && at->second == held)
+        test.push_back(i);
+      else
+        train.push_back(&rows.rows[i]);
     }
     if (train.size() < min_rows) continue;
     const cost::kernels::FittedKernel model(fit(rows.key, train, machine), machine);

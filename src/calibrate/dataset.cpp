@@ -28,8 +28,10 @@ std::vector<Observation>& rows_of(Dataset& d, const Key& key) {
 void drop(Source& s, const std::string& reason, std::int64_t rows = 1) {
   if (rows == 0) return;
   const auto at = std::find_if(s.dropped.begin(), s.dropped.end(), [&](const auto& d) { return d.reason == reason; });
-  if (at == s.dropped.end()) s.dropped.push_back({reason, rows});
-  else at->rows += rows;
+  if (at == s.dropped.end())
+    s.dropped.push_back({reason, rows});
+  else
+    at->rows += rows;
 }
 
 // Rows with equal features become one with their mean time.
@@ -79,11 +81,15 @@ void read_kernels(OperatorTable& t, Schema schema, const Reading& in) {
     for (const Measured& m : measured) {
       std::string why = in.options.keep_flagged ? "" : flagged(in.name, m.key, m.row);
       if (why.empty()) why = implausible(m.key, m.row, machine);
-      if (why.empty()) rows_of(in.data, m.key).push_back(m.row), used = true;
-      else if (reason.empty()) reason = why;
+      if (why.empty())
+        rows_of(in.data, m.key).push_back(m.row), used = true;
+      else if (reason.empty())
+        reason = why;
     }
-    if (used) ++in.source.used;
-    else drop(in.source, reason);
+    if (used)
+      ++in.source.used;
+    else
+      drop(in.source, reason);
   }
 }
 
@@ -93,8 +99,10 @@ void read_curves(OperatorTable& t, Schema schema, const Reading& in) {
     ++in.source.rows;
     CurvePoint point;
     const std::string reason = read_curve_point(schema, t, point);
-    if (!reason.empty()) drop(in.source, reason);
-    else builder.add(point), ++in.source.used;
+    if (!reason.empty())
+      drop(in.source, reason);
+    else
+      builder.add(point), ++in.source.used;
   }
   for (auto& curve : builder.finish()) in.data.curves.push_back(std::move(curve));
 }
@@ -105,26 +113,33 @@ void read_table(Dataset& d, const std::string& path, const DatasetOptions& optio
   if (!options.gpu.empty()) name.gpu = options.gpu;
   if (!options.stack.empty()) name.stack = options.stack;
   if (name.gpu.empty())
-    return problems.add(path, "the name does not say which GPU; call it GPU__STACK__TABLE.csv or give --gpu and --stack");
+    return problems.add(path,
+                        "the name does not say which GPU; call it GPU__STACK__TABLE.csv or give --gpu and --stack");
   if (d.gpu.empty()) d.gpu = name.gpu;
   if (d.gpu != name.gpu)
     return problems.add(path, "measured on {}, the files before it on {}; fit one GPU at a time", name.gpu, d.gpu);
   const hardware::Gpu* gpu = find_gpu(name.gpu);
-  if (gpu == nullptr) return problems.add(path, "unknown GPU \"{}\"; name one of `servecast list hardware`, or give --gpu", name.gpu);
+  if (gpu == nullptr)
+    return problems.add(path, "unknown GPU \"{}\"; name one of `servecast list hardware`, or give --gpu", name.gpu);
   if (d.stack.empty() && !is_communication(name)) d.stack = name.stack;
   OperatorTable t(path);
   const std::optional<Schema> schema = schema_of(t);
-  if (!schema) return problems.add(path, "no operator table has these columns; docs/models/kernels.md lists the tables");
+  if (!schema)
+    return problems.add(path, "no operator table has these columns; docs/models/kernels.md lists the tables");
   Source source;
   source.file = path.substr(path.rfind('/') + 1);
   source.sha256 = core::sha256_of_file(path);
   const Reading reading{d, options, name, *gpu, source};
-  if (*schema == Schema::AllReduce || *schema == Schema::Nccl) read_curves(t, *schema, reading);
-  else read_kernels(t, *schema, reading);
+  if (*schema == Schema::AllReduce || *schema == Schema::Nccl)
+    read_curves(t, *schema, reading);
+  else
+    read_kernels(t, *schema, reading);
   for (const std::string& column : t.unused())
     d.warnings.push_back(fmt::format("{}: column {} is not known and was passed over", path, column));
-  if (source.rows == 0) problems.add(path, "a header and no rows");
-  else if (source.used == 0) d.warnings.push_back(fmt::format("{}: no usable row; {}", path, source.dropped.front().reason));
+  if (source.rows == 0)
+    problems.add(path, "a header and no rows");
+  else if (source.used == 0)
+    d.warnings.push_back(fmt::format("{}: no usable row; {}", path, source.dropped.front().reason));
   d.sources.push_back(std::move(source));
 }
 

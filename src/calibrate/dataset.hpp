@@ -40,7 +40,7 @@ struct Dataset {
 };
 
 struct DatasetOptions {
-  std::string gpu;        // overrides what the file names say
+  std::string gpu;  // overrides what the file names say
   std::string stack;
   bool keep_flagged = false;  // also rows that a quality flag excludes (to score what a fit ignores)
 };

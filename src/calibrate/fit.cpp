@@ -69,9 +69,7 @@ std::vector<cost::kernels::Bounds> bounds_of(Family family, const Rows& rows) {
   return out;
 }
 
-bool has_slow_tactics(const Key& key) {
-  return key.family == Family::Moe && key.kernel.starts_with("moe_torch_flow");
-}
+bool has_slow_tactics(const Key& key) { return key.family == Family::Moe && key.kernel.starts_with("moe_torch_flow"); }
 
 // Rows of MoE curves whose median is far above the physics, removed from rows; their number.
 std::int64_t remove_slow_curves(const FittedKernel& model, Rows& rows) {
@@ -87,12 +85,14 @@ std::int64_t remove_slow_curves(const FittedKernel& model, Rows& rows) {
   return static_cast<std::int64_t>(before - rows.size());
 }
 
-void add_surfaces(Fit& out, const Context& c, const Rows& rows, const Machine& machine, const std::vector<double>& dims) {
+void add_surfaces(Fit& out, const Context& c, const Rows& rows, const Machine& machine,
+                  const std::vector<double>& dims) {
   const FittedKernel bare(out, machine);
   std::vector<double> y;
   for (const Observation* r : rows) y.push_back(std::log(r->us / bare.physics(r->x, false).us));
-  const bool unaligned = out.key.family == Family::Gemm &&
-                         std::any_of(rows.begin(), rows.end(), [](const Observation* r) { return std::fmod(r->x[0], 4) != 0; });
+  const bool unaligned =
+      out.key.family == Family::Gemm &&
+      std::any_of(rows.begin(), rows.end(), [](const Observation* r) { return std::fmod(r->x[0], 4) != 0; });
   out.surfaces = fit_surfaces(c, surface_axes(out.key, dims, unaligned), rows, y);
 }
 

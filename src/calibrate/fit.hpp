@@ -1,6 +1,6 @@
-// Fits one kernel family in one format: physics first (bounded Levenberg-Marquardt on the logarithm of the time, robust),
-// then the residual surfaces (regularised least squares, reweighted against outliers). Always relative errors: absolute
-// ones would be ruled by the longest rows. Deterministic: samples come from a named stream.
+// Fits one kernel family in one format: physics first (bounded Levenberg-Marquardt on the logarithm of the time,
+// robust), then the residual surfaces (regularised least squares, reweighted against outliers). Always relative errors:
+// absolute ones would be ruled by the longest rows. Deterministic: samples come from a named stream.
 #pragma once
 
 #include "calibrate/dataset.hpp"

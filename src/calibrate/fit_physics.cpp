@@ -1,15 +1,13 @@
 #include "calibrate/fit.hpp"
-
 #include "core/random.hpp"
 #include "cost/kernels/physics.hpp"
 
 #include <Eigen/Core>
-#include <unsupported/Eigen/NonLinearOptimization>
-#include <unsupported/Eigen/NumericalDiff>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
 
 namespace servecast::calibrate {
 

@@ -1,11 +1,9 @@
 #include "calibrate/fit.hpp"
-
 #include "cost/kernels/physics.hpp"
 #include "cost/kernels/surface.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-
 #include <algorithm>
 #include <cmath>
 
@@ -111,7 +109,8 @@ std::vector<SurfaceData> fit_surfaces(const Context& c, const std::vector<std::v
   for (const auto& a : axes) unknowns += grids.emplace_back(a).size();
   if (unknowns == 0) return {};
   const Penalty p = penalty(c.family);
-  Eigen::MatrixXd prior = Eigen::MatrixXd::Identity(static_cast<Eigen::Index>(unknowns), static_cast<Eigen::Index>(unknowns)) * p.size;
+  Eigen::MatrixXd prior =
+      Eigen::MatrixXd::Identity(static_cast<Eigen::Index>(unknowns), static_cast<Eigen::Index>(unknowns)) * p.size;
   std::size_t offset = 0;
   for (const Grid& g : grids) {
     add_curvature(prior, g, offset, p.curvature);
@@ -124,7 +123,8 @@ std::vector<SurfaceData> fit_surfaces(const Context& c, const std::vector<std::v
   for (std::size_t s = 0; s < grids.size(); ++s) {
     SurfaceData data{axes[s], {}};
     for (std::size_t i = 0; i < grids[s].size(); ++i)
-      data.residuals.push_back(static_cast<std::int32_t>(std::lround(thousandths * solution[static_cast<Eigen::Index>(offset + i)])));
+      data.residuals.push_back(
+          static_cast<std::int32_t>(std::lround(thousandths * solution[static_cast<Eigen::Index>(offset + i)])));
     offset += grids[s].size();
     out.push_back(std::move(data));
   }

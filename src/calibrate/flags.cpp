@@ -43,8 +43,8 @@ constexpr Flag flags[] = {
 
 std::string flagged(const TableName& t, const Key& key, const Observation& row) {
   for (const Flag& f : flags) {
-    const bool here = (f.gpu.empty() || t.gpu == f.gpu) && t.stack.starts_with(f.stack) &&
-                      t.table.find(f.table) != std::string::npos;
+    const bool here =
+        (f.gpu.empty() || t.gpu == f.gpu) && t.stack.starts_with(f.stack) && t.table.find(f.table) != std::string::npos;
     if (here && f.applies(key, row)) return "flagged: " + std::string(f.reason);
   }
   return "";

@@ -52,7 +52,8 @@ std::optional<Schema> schema_of(const OperatorTable& t) {
   const Columns known[] = {
       {Schema::Gemm, {"gemm_dtype", "m", "n", "k", "latency_us"}},
       {Schema::Attention,
-       {"attn_dtype", "kv_cache_dtype", "num_heads", "num_key_value_heads", "head_dim", "batch_size", "isl", "step", "latency_us"}},
+       {"attn_dtype", "kv_cache_dtype", "num_heads", "num_key_value_heads", "head_dim", "batch_size", "isl", "step",
+        "latency_us"}},
       {Schema::Mla, {"mla_dtype", "kv_cache_dtype", "num_heads", "batch_size", "isl", "step", "latency_us"}},
       {Schema::MlaBmm, {"bmm_dtype", "num_tokens", "num_heads", "op_name", "latency_us"}},
       {Schema::Moe,
@@ -61,7 +62,8 @@ std::optional<Schema> schema_of(const OperatorTable& t) {
       {Schema::Scale, {"m", "k", "quant_dtype", "latency_us"}},
       {Schema::AllReduce, {"allreduce_dtype", "num_gpus", "message_size", "latency_us"}},
       {Schema::Nccl, {"op_name", "nccl_dtype", "num_gpus", "message_size", "latency_us"}},
-      {Schema::ExchangeLl, {"hidden_size", "num_token", "num_topk", "num_experts", "dispatch_avg_t_us", "combine_avg_t_us"}},
+      {Schema::ExchangeLl,
+       {"hidden_size", "num_token", "num_topk", "num_experts", "dispatch_avg_t_us", "combine_avg_t_us"}},
       {Schema::ExchangeNormal,
        {"hidden_size", "num_token", "num_topk", "num_experts", "dispatch_sms", "dispatch_transmit_us", "combine_sms",
         "combine_transmit_us"}}};
@@ -120,7 +122,11 @@ std::string RowReader::attention(OperatorTable& t, std::vector<Measured>& out) {
   if (step > 0) {
     const double ratio = heads / kv_heads;
     one.key.family = Family::Decode;
-    one.key.variant = fmt::format("{}{}", ratio == 1 ? "mha" : ratio <= 32 ? "gqa" : "wide", window > 0 ? "-windowed" : "");
+    one.key.variant = fmt::format("{}{}",
+                                  ratio == 1    ? "mha"
+                                  : ratio <= 32 ? "gqa"
+                                                : "wide",
+                                  window > 0 ? "-windowed" : "");
     one.row.x = {batch, heads, kv_heads, dim, step + 1, window};
   } else {
     one.key.family = Family::Prefill;
@@ -138,10 +144,12 @@ std::string RowReader::mla(OperatorTable& t, std::vector<Measured>& out) {
   const bool module = t.has("gemm_type");
   one.key.variant = module ? "module" : "kernel";
   DataType core{};
-  if (!data_type(t.text("mla_dtype"), core) || !data_type(t.text("kv_cache_dtype"), one.key.kv)) return std::string(bad_type);
+  if (!data_type(t.text("mla_dtype"), core) || !data_type(t.text("kv_cache_dtype"), one.key.kv))
+    return std::string(bad_type);
   if (module && !data_type(t.text("gemm_type"), one.key.type)) return std::string(bad_type);
   if (core != DataType::Bf16) one.key.kernel = std::string(t.text("mla_dtype"));
-  const double batch = t.number("batch_size"), isl = t.number("isl"), step = t.number("step"), heads = t.number("num_heads");
+  const double batch = t.number("batch_size"), isl = t.number("isl"), step = t.number("step"),
+               heads = t.number("num_heads");
   one.row.us = t.number("latency_us");
   if (!positive({batch, isl, heads}) || !(step >= 0)) return std::string(bad_shape);
   one.key.family = step > 0 ? Family::MlaDecode : Family::MlaPrefill;
@@ -196,7 +204,8 @@ std::string RowReader::moe(OperatorTable& t, std::vector<Measured>& out) {
   } else if (distribution != "balanced") {
     return fmt::format("distribution {} is not known", distribution);
   }
-  one.key.variant = fmt::format("{}{}", alpha > 0 ? "skewed" : "balanced", one.key.kernel.ends_with("_nongated") ? "-nongated" : "");
+  one.key.variant =
+      fmt::format("{}{}", alpha > 0 ? "skewed" : "balanced", one.key.kernel.ends_with("_nongated") ? "-nongated" : "");
   const auto& l = load(tokens, experts, top_k, ep, alpha);
   one.row.x = {tokens, hidden, inter / tp, experts / ep, top_k, ep, l.rows, l.active, l.rows_by_16, l.rows_by_64};
   one.row.group = group({hidden, inter, top_k, experts});
@@ -209,9 +218,12 @@ std::string RowReader::scale(OperatorTable& t, std::vector<Measured>& out) {
   t.text("kernel_source");
   Measured one;
   one.key.family = Family::Quantise;
-  if (table_.find("computescale") != std::string::npos) one.key.variant = "compute_scale";
-  else if (table_.find("scale_matrix") != std::string::npos) one.key.variant = "scale";
-  else return "the file's name must say scale_matrix or computescale";
+  if (table_.find("computescale") != std::string::npos)
+    one.key.variant = "compute_scale";
+  else if (table_.find("scale_matrix") != std::string::npos)
+    one.key.variant = "scale";
+  else
+    return "the file's name must say scale_matrix or computescale";
   if (!data_type(t.text("quant_dtype"), one.key.type)) return std::string(bad_type);
   const double m = t.number("m"), k = t.number("k");
   one.row.us = t.number("latency_us");

@@ -10,8 +10,8 @@ namespace {
 using cost::kernels::DataType;
 using cost::kernels::Family;
 
-constexpr double tolerance = 1.05;  // clocks above the nominal boost, rounding of times
-constexpr double far_beyond_l2 = 4; // working set over L2 from which little of it can be resident
+constexpr double tolerance = 1.05;   // clocks above the nominal boost, rounding of times
+constexpr double far_beyond_l2 = 4;  // working set over L2 from which little of it can be resident
 // Realised routing may activate fewer experts than drawn; measured: to 1.45 times the peak on sound rows.
 constexpr double expert_tolerance = 1.6;
 

@@ -41,12 +41,14 @@ double rounded(double value, int digits) {
 
 Score score_of(std::vector<double> errors) {
   std::sort(errors.begin(), errors.end());
-  return {static_cast<std::int64_t>(errors.size()), rounded(percentile(errors, 0.5), 3), rounded(percentile(errors, 0.9), 3)};
+  return {static_cast<std::int64_t>(errors.size()), rounded(percentile(errors, 0.5), 3),
+          rounded(percentile(errors, 0.9), 3)};
 }
 
 std::string size_class(const Key& key, const Features& x) {
   switch (key.family) {
-    case Family::Gemm: return x[0] <= 16 ? "m 1-16" : x[0] <= 128 ? "m 17-128" : x[0] <= 1024 ? "m 129-1024" : "m > 1024";
+    case Family::Gemm:
+      return x[0] <= 16 ? "m 1-16" : x[0] <= 128 ? "m 17-128" : x[0] <= 1024 ? "m 129-1024" : "m > 1024";
     case Family::Decode: {
       const double length = x[5] > 0 ? std::min(x[4], x[5]) : x[4];
       const double mb = 2 * x[0] * x[2] * length * x[3] * (key.kv == cost::kernels::DataType::Bf16 ? 2 : 1) / 1e6;

@@ -1,10 +1,10 @@
 // `calibrate`: fits kernel profiles to operator tables, scores profiles on them, shows what a profile holds.
-#include "cli/output.hpp"
-#include "cli/verbs.hpp"
 #include "calibrate/curves.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/profile_text.hpp"
 #include "calibrate/score.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
 #include "config/closest.hpp"
 #include "config/json_reader.hpp"
 #include "config/json_text.hpp"
@@ -56,15 +56,16 @@ std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string key_text(const Key& k) {
   std::string out(names_of(k.family)[static_cast<std::size_t>(k.family)]);
   out += fmt::format(" {}", names_of(k.type)[static_cast<std::size_t>(k.type)]);
-  if (k.kv != cost::kernels::DataType::Bf16) out += fmt::format(" kv {}", names_of(k.kv)[static_cast<std::size_t>(k.kv)]);
+  if (k.kv != cost::kernels::DataType::Bf16)
+    out += fmt::format(" kv {}", names_of(k.kv)[static_cast<std::size_t>(k.kv)]);
   if (!k.variant.empty()) out += " " + k.variant;
   return k.kernel.empty() ? out : out + " " + k.kernel;
 }
 
 Dataset read_tables(const std::vector<std::string>& files, const CalibrateOptions& o, bool keep_flagged, Gpus& gpus) {
   core::Problems problems;
-  Dataset data = calibrate::read_dataset(files, {o.gpu, o.stack, keep_flagged},
-                                         [&gpus](const std::string& name) { return gpus.find(name); }, problems);
+  Dataset data = calibrate::read_dataset(
+      files, {o.gpu, o.stack, keep_flagged}, [&gpus](const std::string& name) { return gpus.find(name); }, problems);
   problems.raise_if_any();
   for (const std::string& line : data.warnings) warn("warning: " + line);
   return data;
@@ -81,7 +82,8 @@ std::string sources_text(const std::vector<cost::kernels::Source>& sources) {
 }
 
 std::string fits_text(const KernelProfile& p) {
-  report::Table table({{"fit", Align::Left, 30}, {"rows"}, {"median %"}, {"p90 %"}, {"held out %"}, {"p90 %"}, {"numbers"}});
+  report::Table table(
+      {{"fit", Align::Left, 30}, {"rows"}, {"median %"}, {"p90 %"}, {"held out %"}, {"p90 %"}, {"numbers"}});
   for (const auto& f : p.fits) {
     std::size_t numbers = f.physics.size() * info(f.key.family).parameters.size();
     for (const auto& s : f.surfaces) numbers += s.residuals.size();
@@ -108,8 +110,8 @@ std::optional<KernelProfile> built_in(const std::string& stack, const std::strin
 KernelProfile profile_for(const CalibrateOptions& o, const Dataset& data, const std::string& stack) {
   if (!o.profile.empty()) return config::read<KernelProfile>(config::Document::load(o.profile));
   if (auto found = built_in(stack, data.gpu)) return std::move(*found);
-  throw core::InputError("calibrate score", fmt::format("no built-in kernel profile of {} on {}; give --profile FILE",
-                                                        stack, data.gpu));
+  throw core::InputError("calibrate score",
+                         fmt::format("no built-in kernel profile of {} on {}; give --profile FILE", stack, data.gpu));
 }
 
 const FittedKernel* find(const std::vector<FittedKernel>& kernels, const Key& key) {
@@ -156,7 +158,8 @@ void score_curves(const Dataset& data, const KernelProfile* profile, const hardw
   if (data.curves.empty()) return;
   if (profile == nullptr) {
     const auto score = calibrate::leave_out_score(data.curves);
-    table.row({"curves, every other size", "", core::count_text(score.rows), percent(score.median), percent(score.p90), ""});
+    table.row(
+        {"curves, every other size", "", core::count_text(score.rows), percent(score.median), percent(score.p90), ""});
     return;
   }
   const cost::kernels::Kernels kernels(*profile, gpu);
@@ -171,7 +174,8 @@ void score_curves(const Dataset& data, const KernelProfile* profile, const hardw
   }
 }
 
-void write_json(config::JsonWriter& out, const std::string& file, const Dataset& data, const std::vector<ScoreLine>& lines) {
+void write_json(config::JsonWriter& out, const std::string& file, const Dataset& data,
+                const std::vector<ScoreLine>& lines) {
   for (const ScoreLine& l : lines) {
     out.begin_object();
     out.value("file", file), out.value("gpu", data.gpu), out.value("stack", data.stack);
@@ -240,7 +244,9 @@ int calibrate_show(const CalibrateOptions& o) {
                       fits_text(*profile), sources_text(profile->sources)));
     shown = true;
   }
-  if (!shown) throw core::InputError("calibrate show", fmt::format("no kernel profile of stack \"{}\" and GPU \"{}\"", o.stack, o.gpu));
+  if (!shown)
+    throw core::InputError("calibrate show",
+                           fmt::format("no kernel profile of stack \"{}\" and GPU \"{}\"", o.stack, o.gpu));
   return exit_done;
 }
 

@@ -155,7 +155,8 @@ void add_calibrate_verbs(CLI::App& app, Parsed& p) {
   CLI::App* host_app = add("host", "fit a stack's host constants to closed-loop serving rows", calibrate_host);
   text(*host_app, "rows", o.files, "measured rows, as validate reads them")->required();
   host_app->add_flag("--quick", o.quick, "no fits with one model left out");
-  host_app->add_option("--threads", o.threads, "threads to use; results do not depend on it")->check(CLI::Range(0, 4096));
+  host_app->add_option("--threads", o.threads, "threads to use; results do not depend on it")
+      ->check(CLI::Range(0, 4096));
   add("show", "what the built-in profiles hold", calibrate_show);
 }
 

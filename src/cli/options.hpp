@@ -27,8 +27,8 @@ struct Common {
   std::vector<std::string> sets;  // "/json/pointer=value"
   std::optional<std::uint32_t> seed;
   bool json = false;
-  std::string out;                // folder for files, empty: none
-  int threads = 0;                // 0: as many as the machine has; results never depend on it
+  std::string out;  // folder for files, empty: none
+  int threads = 0;  // 0: as many as the machine has; results never depend on it
 };
 
 struct ExplainOptions {
@@ -50,11 +50,11 @@ struct CalibrateOptions {
   std::string out;                 // folder of a stack
   std::string gpu;                 // override what the file names say; of show: filters
   std::string stack;
-  std::string profile;             // kernel profile file to score; empty: the built-in one
-  std::string note;                // stored in the profile
+  std::string profile;  // kernel profile file to score; empty: the built-in one
+  std::string note;     // stored in the profile
   bool cross_validate = false;
   int threads = 0;
-  bool quick = false;              // no cross-validation while fitting
+  bool quick = false;  // no cross-validation while fitting
   bool monotone = false;
   bool json = false;
 };

@@ -14,9 +14,9 @@ namespace servecast::cli {
 // their place and receive what is meant for them.
 void hold_standard_streams();
 
-void print(std::string_view text);                          // stdout; a failed write throws core::Error
-void warn(std::string_view text);                           // stderr; shows what is long in brief
-void print_problems(const std::vector<std::string>& lines); // stderr, the first 50
+void print(std::string_view text);                           // stdout; a failed write throws core::Error
+void warn(std::string_view text);                            // stderr; shows what is long in brief
+void print_problems(const std::vector<std::string>& lines);  // stderr, the first 50
 // A warning or an error could not be written: the message is lost, but not the exit code.
 bool diagnostics_lost();
 // Saves files. An error is returned instead of thrown, so that the answer can be printed first; null: saved.

@@ -18,8 +18,12 @@ constexpr int most_at_once = 4096;  // requests that one arrival event takes
 
 Cluster::Cluster(core::Simulation& simulation, workload::Source& source, Router& router, ArrivalObserver& observer,
                  engine::Observer& engine_observer)
-    : simulation_(simulation), source_(source), router_(router), observer_(observer),
-      engine_observer_(engine_observer), arrival_(simulation) {}
+    : simulation_(simulation),
+      source_(source),
+      router_(router),
+      observer_(observer),
+      engine_observer_(engine_observer),
+      arrival_(simulation) {}
 
 Cluster::~Cluster() = default;
 
@@ -38,8 +42,10 @@ void Cluster::start(Time limit) {
 void Cluster::arm_arrival() {
   const Time next = source_.next_arrival();
   if (next == arrival_.due()) return;
-  if (next == Time::never()) arrival_.disarm();
-  else arrival_.arm(next, Rank::Arrival, [this] { arrive(); });
+  if (next == Time::never())
+    arrival_.disarm();
+  else
+    arrival_.arm(next, Rank::Arrival, [this] { arrive(); });
 }
 
 // Takes the requests of this instant in the source's order; a crowd takes several events, so that whoever drives the

@@ -83,8 +83,8 @@ class Cluster final : private engine::Observer {
   engine::Observer& engine_observer_;
   core::Timer arrival_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<engine::Load> loads_;                 // scratch
-  std::vector<workload::RequestId> ended_;          // scratch: finished by the commit in progress
+  std::vector<engine::Load> loads_;         // scratch
+  std::vector<workload::RequestId> ended_;  // scratch: finished by the commit in progress
   core::Time limit_;
   std::uint64_t arrived_ = 0, finished_ = 0;
 };

@@ -63,7 +63,9 @@ concept NamedEnum = std::is_enum_v<T> && requires(T v) {
 };
 
 template <typename T>
-concept Described = requires(Fields& f, T& v) { describe(f, v); };
+concept Described = requires(Fields& f, T& v) {
+  describe(f, v);
+};
 
 class Fields {
  public:
@@ -93,13 +95,17 @@ class Fields {
   // Sugar: one call per member. Integers of any width, double, bool, string, named enums, described structs,
   // optionals and vectors of those, References.
   template <typename T>
-  void field(std::string_view key, T& member, std::string_view help) { visit({key, help, false}, member, Range{}); }
+  void field(std::string_view key, T& member, std::string_view help) {
+    visit({key, help, false}, member, Range{});
+  }
   template <typename T>
   void field(std::string_view key, T& member, Range range, std::string_view help) {
     visit({key, help, false}, member, range);
   }
   template <typename T>
-  void required(std::string_view key, T& member, std::string_view help) { visit({key, help, true}, member, Range{}); }
+  void required(std::string_view key, T& member, std::string_view help) {
+    visit({key, help, true}, member, Range{});
+  }
   template <typename T>
   void required(std::string_view key, T& member, Range range, std::string_view help) {
     visit({key, help, true}, member, range);
@@ -156,7 +162,9 @@ void Fields::visit(const Meta& meta, std::optional<T>& member, Range range) {
 template <typename T>
 void Fields::visit(const Meta& meta, std::vector<T>& member, Range range) {
   on_list(meta, {[&member] { return member.size(); }, [&member](std::size_t n) { member.resize(n); },
-                 [&member, range](std::size_t i, Fields& inner) { inner.visit({"", "", false}, member[i], range); }});
+                 [&member, range](std::size_t i, Fields& inner) {
+                   inner.visit({"", "", false}, member[i], range);
+                 }});
 }
 
 }  // namespace servecast::config

@@ -13,7 +13,8 @@ void read(const Document& document, const Visit& body, core::Problems& problems)
 
 template <Described T>
 void read(const Document& document, T& value, core::Problems& problems) {
-  read(document, [&value](Fields& f) { describe(f, value); }, problems);
+  read(
+      document, [&value](Fields& f) { describe(f, value); }, problems);
 }
 
 // Throws core::InputError with every problem.

@@ -25,12 +25,16 @@ class JsonWriter {
   void end_array() { close(']'); }
 
   template <typename T>
-  void value(std::string_view key, const T& v) { name(key), put(v); }
+  void value(std::string_view key, const T& v) {
+    name(key), put(v);
+  }
   void null(std::string_view key) { name(key), scalar("null"); }
   void raw(std::string_view key, std::string_view json) { name(key), scalar(json); }  // Requires: one JSON value
 
   template <typename T>
-  void element(const T& v) { put(v); }
+  void element(const T& v) {
+    put(v);
+  }
   void null_element() { scalar("null"); }
   void raw_element(std::string_view json) { scalar(json); }
 

@@ -216,8 +216,7 @@ std::string json_schema(std::string_view title, const Visit& body) {
   out.value("type", "string");
   out.end_object();
   out.begin_object("extends");
-  out.value("description",
-            "the document that this one changes (RFC 7386): a relative path, or a stored one's name");
+  out.value("description", "the document that this one changes (RFC 7386): a relative path, or a stored one's name");
   out.value("type", "string");
   out.end_object();
   out.end_object();

@@ -16,8 +16,8 @@ class Action {
   Action() = default;
 
   template <typename F>
-    requires(!std::same_as<std::remove_cvref_t<F>, Action> && std::invocable<F&>)
-  Action(F callable) : call_(&call<F>) {  // implicit on purpose: call sites pass lambdas
+  requires(!std::same_as<std::remove_cvref_t<F>, Action> && std::invocable<F&>) Action(F callable)
+      : call_(&call<F>) {  // implicit on purpose: call sites pass lambdas
     static_assert(sizeof(F) <= capacity,
                   "an event's callable may capture at most 16 bytes: `this` and an id; keep the rest in the object");
     static_assert(alignof(F) <= alignof(void*), "an event's callable may not be over-aligned");

@@ -56,8 +56,8 @@ class InputError : public std::runtime_error {
 }  // namespace servecast::core
 
 // On in release builds; use on cheap invariants only.
-#define SERVECAST_ENSURE(condition, ...)                                            \
-  do {                                                                              \
-    if (!(condition)) [[unlikely]]                                                  \
-      ::servecast::core::broken_invariant(#condition, ::fmt::format(__VA_ARGS__));  \
+#define SERVECAST_ENSURE(condition, ...)                                           \
+  do {                                                                             \
+    if (!(condition)) [[unlikely]]                                                 \
+      ::servecast::core::broken_invariant(#condition, ::fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -9,8 +9,8 @@
 namespace servecast::core {
 
 struct Truncation {
-  std::size_t drop = 0;     // leading items to leave out
-  bool conclusive = true;   // false: the minimum lies at half of the run, which is then too short to tell
+  std::size_t drop = 0;    // leading items to leave out
+  bool conclusive = true;  // false: the minimum lies at half of the run, which is then too short to tell
 };
 
 // White, "An effective truncation heuristic for bias reduction in simulation output", 1997: the d that minimises

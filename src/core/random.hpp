@@ -19,15 +19,15 @@ class Random {
   // name says entity and purpose, e.g. "workload/arrivals" or "replica/3/acceptance".
   Random(std::uint64_t seed, std::string_view name);
 
-  std::uint64_t next();                          // 64 uniform bits
-  double uniform();                              // [0, 1), 53 bits
-  double uniform_open();                         // (0, 1): safe for log
-  std::uint64_t below(std::uint64_t n);          // uniform integer in [0, n), unbiased; Requires: n > 0
-  double exponential(double mean);               // inversion
-  double normal();                               // inversion, see normal_quantile
+  std::uint64_t next();                  // 64 uniform bits
+  double uniform();                      // [0, 1), 53 bits
+  double uniform_open();                 // (0, 1): safe for log
+  std::uint64_t below(std::uint64_t n);  // uniform integer in [0, n), unbiased; Requires: n > 0
+  double exponential(double mean);       // inversion
+  double normal();                       // inversion, see normal_quantile
   double lognormal(double mu, double sigma);
-  double gamma(double shape, double scale);      // Marsaglia-Tsang, boosted for shape < 1
-  double weibull(double shape, double scale);    // inversion
+  double gamma(double shape, double scale);       // Marsaglia-Tsang, boosted for shape < 1
+  double weibull(double shape, double scale);     // inversion
   std::uint64_t draws() const { return draws_; }  // 64-bit outputs consumed
 
  private:

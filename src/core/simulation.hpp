@@ -49,9 +49,7 @@ class Simulation {
     Action action;
   };
   struct Later {
-    bool operator()(const Event& a, const Event& b) const {
-      return a.time != b.time ? a.time > b.time : a.key > b.key;
-    }
+    bool operator()(const Event& a, const Event& b) const { return a.time != b.time ? a.time > b.time : a.key > b.key; }
   };
 
   void count_event(Time t);

@@ -14,15 +14,24 @@ struct Duration {
   std::int64_t ps = 0;
 
   constexpr auto operator<=>(const Duration&) const = default;
-  constexpr Duration& operator+=(Duration other) { ps += other.ps; return *this; }
-  constexpr Duration& operator-=(Duration other) { ps -= other.ps; return *this; }
+  constexpr Duration& operator+=(Duration other) {
+    ps += other.ps;
+    return *this;
+  }
+  constexpr Duration& operator-=(Duration other) {
+    ps -= other.ps;
+    return *this;
+  }
 };
 
 struct Time {
   std::int64_t ps = 0;
 
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time& operator+=(Duration d) { ps += d.ps; return *this; }
+  constexpr Time& operator+=(Duration d) {
+    ps += d.ps;
+    return *this;
+  }
   static constexpr Time never() { return {std::numeric_limits<std::int64_t>::max()}; }
 };
 

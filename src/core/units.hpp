@@ -13,12 +13,12 @@ inline constexpr double MiB = 1024.0 * KiB;
 inline constexpr double GiB = 1024.0 * MiB;
 inline constexpr double TiB = 1024.0 * GiB;
 
-std::string bytes_text(double bytes);                              // "37.1 GiB"
-std::string count_text(std::int64_t count);                        // "30,425"
-std::string counted(std::int64_t count, std::string_view noun);    // "1 node", "30,425 nodes"
-std::string short_text(double value);                              // "1.25 M"
-std::string rate_text(double per_second, std::string_view what);   // "1.25 MB/s" for what = "B/s"
-std::string percent_text(double share);                            // "12.3 %" for 0.123
-std::string number_text(double value);                             // three digits, no exponent: "0.0123", "152"
+std::string bytes_text(double bytes);                             // "37.1 GiB"
+std::string count_text(std::int64_t count);                       // "30,425"
+std::string counted(std::int64_t count, std::string_view noun);   // "1 node", "30,425 nodes"
+std::string short_text(double value);                             // "1.25 M"
+std::string rate_text(double per_second, std::string_view what);  // "1.25 MB/s" for what = "B/s"
+std::string percent_text(double share);                           // "12.3 %" for 0.123
+std::string number_text(double value);                            // three digits, no exponent: "0.0123", "152"
 
 }  // namespace servecast::core

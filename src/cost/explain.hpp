@@ -21,7 +21,7 @@ struct ExplainRow {
   double share = 0;                   // of the step
   Resource limit = Resource::Memory;  // the largest part of its time
   double flops = 0;
-  double bytes = 0;         // HBM; collectives: sent over the scale-up link
+  double bytes = 0;  // HBM; collectives: sent over the scale-up link
   // Of the time: "measured" by a kernel table, "derived" from one, "datasheet" peaks with stated efficiencies, or a
   // "constant" of the stack.
   std::string_view origin;

@@ -68,7 +68,7 @@ MeasuredCurve moe_curve(const KernelTables& t, const OperatorInput& in, const Op
   (whole ? s.ep : s.tp) = in.tensor;
   const auto at = [&](double tokens) {
     return [&, tokens, load = kernels::expert_load(tokens, op.experts, op.top_k, s.ep, skew)](const Kernels& k,
-                                                                                   const TableChoice& c) {
+                                                                                              const TableChoice& c) {
       s.tokens = tokens;
       s.kernel = c.kernel;
       return k.moe(s, load);

@@ -32,10 +32,10 @@ struct LinkOffer {
 // Duration of a step and how it is made up: the four parts sum to total.
 struct StepTime {
   core::Duration total;
-  core::Duration compute;  // bound by arithmetic
-  core::Duration memory;   // bound by HBM
-  core::Duration network;  // collectives
-  core::Duration host;     // CPU work the GPU waits for, and launch floors
+  core::Duration compute;           // bound by arithmetic
+  core::Duration memory;            // bound by HBM
+  core::Duration network;           // collectives
+  core::Duration host;              // CPU work the GPU waits for, and launch floors
   std::int64_t scale_up_bytes = 0;  // sent per GPU over the scale-up link
 };
 

@@ -35,8 +35,8 @@ constexpr std::span<const std::string_view> names_of(SchedulePolicy) { return sc
 
 struct Config {
   StepKind steps = StepKind::Mixed;
-  std::int32_t block_size = 16;                // tokens
-  std::int64_t blocks = 0;                     // usable blocks of the pool, the null block excluded
+  std::int32_t block_size = 16;  // tokens
+  std::int64_t blocks = 0;       // usable blocks of the pool, the null block excluded
   std::int32_t max_num_seqs = 256;
   std::int32_t max_num_batched_tokens = 8192;  // prefill_first: of prefill in a step, SGLang's chunked_prefill_size
   std::int32_t max_model_len = 16384;
@@ -46,15 +46,15 @@ struct Config {
   Loop loop = Loop::Automatic;
   // Mixed steps only.
   CapacityPolicy capacity_policy = CapacityPolicy::MaxUtilization;
-  bool reserve_full_isl = true;                // admission needs room for the whole current sequence
+  bool reserve_full_isl = true;                   // admission needs room for the whole current sequence
   std::int32_t long_prefill_token_threshold = 0;  // 0: off
-  double watermark = 0.0;                      // share of blocks kept free at admission while something runs
+  double watermark = 0.0;                         // share of blocks kept free at admission while something runs
   Stop stop = Stop::Length;
   // Prefill-first steps only.
   SchedulePolicy schedule_policy = SchedulePolicy::Fcfs;
-  double schedule_conservativeness = 1.0;      // scales the share of outputs that admission expects to be used
-  std::int32_t max_prefill_tokens = 16384;     // of a prefill step, unless its only prompt is longer
-  bool enable_mixed_chunk = false;             // decodes join prefill steps
+  double schedule_conservativeness = 1.0;   // scales the share of outputs that admission expects to be used
+  std::int32_t max_prefill_tokens = 16384;  // of a prefill step, unless its only prompt is longer
+  bool enable_mixed_chunk = false;          // decodes join prefill steps
 };
 
 }  // namespace servecast::engine

@@ -22,8 +22,8 @@ Run ConstantTime::advance(Time now, Time horizon, const cost::LinkOffer& offer) 
   ends_[0] = now + times_[0].total;
   run_.steps = 1;
   const bool arrivals_wait = !waiting_.empty();
-  const bool steady = joins_.empty() && !partial_active_ && !preempted_ &&
-                      (!arrivals_wait || (head_blocked_ && limbo_seats_ == 0));
+  const bool steady =
+      joins_.empty() && !partial_active_ && !preempted_ && (!arrivals_wait || (head_blocked_ && limbo_seats_ == 0));
   if (steady) run_.steps = extend(horizon);
   run_.end = ends_[static_cast<std::size_t>(run_.steps - 1)];
   in_progress_ = true;
@@ -65,7 +65,8 @@ bool ConstantTime::schedule(Time now) {
     head_blocked_ = false;
     if (!preempted) {
       while (!waiting_.empty() && budget > 0) {
-        const auto seated = decoders_ + limbo_seats_ + static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
+        const auto seated =
+            decoders_ + limbo_seats_ + static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
         if (seated >= config_.max_num_seqs) {
           head_blocked_ = true;
           break;
@@ -85,7 +86,9 @@ std::int32_t ConstantTime::schedule_running(Time now, bool& preempted) {
   shape_ = {};
   std::int32_t chunk = 0;
   for (;;) {
-    chunk = partial_active_ ? std::min(partial_.tokens() - partial_computed_, config_.max_num_batched_tokens - decoders_) : 0;
+    chunk = partial_active_
+                ? std::min(partial_.tokens() - partial_computed_, config_.max_num_batched_tokens - decoders_)
+                : 0;
     std::int64_t need = crossing(step_);
     if (chunk > 0) need += blocks_for(partial_computed_ + chunk) - blocks_for(partial_computed_);
     if (need <= free_) {

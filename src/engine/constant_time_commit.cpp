@@ -79,8 +79,10 @@ bool ConstantTime::release_limbo() {
 void ConstantTime::join(const Candidate& candidate, Time at) {
   Candidate joined = candidate;
   ++joined.generated;
-  if (joined.generated == 1) observer_.first_token(joined.id, at);
-  else observer_.token_gap(at - joined.last_token, 1);
+  if (joined.generated == 1)
+    observer_.first_token(joined.id, at);
+  else
+    observer_.token_gap(at - joined.last_token, 1);
   if (joined.generated < joined.output) {
     seat(joined, false);
     return;
@@ -99,8 +101,8 @@ void ConstantTime::seat(const Candidate& candidate, bool stopped) {
   spare_slots_.pop_back();
   const std::int64_t computed = candidate.tokens() - 1;
   Slot& slot = slots_[static_cast<std::size_t>(index)];
-  slot = {candidate.id,      candidate.prompt,    candidate.output, candidate.limit,
-          computed - step_, candidate.admission, 0,                stopped};
+  slot = {candidate.id, candidate.prompt, candidate.output, candidate.limit, computed - step_, candidate.admission, 0,
+          stopped};
   const std::int64_t residue = slot.base % config_.block_size;
   slot.residue = static_cast<std::int32_t>(residue < 0 ? residue + config_.block_size : residue);
   ++crossing_[static_cast<std::size_t>(slot.residue)];

@@ -18,9 +18,14 @@ constexpr std::int32_t longest_run = 64;  // steps taken at once; a power of two
 class ConstantTime final : public Replica {
  public:
   ConstantTime(const Config& config, const cost::StepCost& cost, Observer& observer)
-      : config_(config), cost_(cost), observer_(observer), calendar_(config.max_num_seqs), runs_(config.blocks),
+      : config_(config),
+        cost_(cost),
+        observer_(observer),
+        calendar_(config.max_num_seqs),
+        runs_(config.blocks),
         slots_(static_cast<std::size_t>(config.max_num_seqs)),
-        crossing_(static_cast<std::size_t>(config.block_size), 0), free_(config.blocks),
+        crossing_(static_cast<std::size_t>(config.block_size), 0),
+        free_(config.blocks),
         watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {
     for (std::int32_t i = config.max_num_seqs; i-- > 0;) spare_slots_.push_back(i);
   }
@@ -39,8 +44,7 @@ class ConstantTime final : public Replica {
   bool has_work() const override { return decoders_ > 0 || partial_active_ || !waiting_.empty(); }
   Load load(std::int32_t) const override {
     const auto joining = static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
-    return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, config_.blocks - free_, 0,
-            config_.blocks};
+    return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, config_.blocks - free_, 0, config_.blocks};
   }
   const Totals& totals() const override { return totals_; }
 
@@ -50,7 +54,7 @@ class ConstantTime final : public Replica {
     workload::RequestId id;
     std::int32_t prompt = 0;
     std::int32_t output = 0;
-    std::int32_t limit = 0;       // longest output to expect
+    std::int32_t limit = 0;  // longest output to expect
     std::int64_t base = 0;
     std::int64_t admission = -1;  // -1: not in use
     std::int32_t residue = 0;     // base mod block_size
@@ -105,16 +109,16 @@ class ConstantTime final : public Replica {
   std::vector<std::int64_t> crossing_;  // decoders by residue of base
   std::int64_t free_;
   std::int64_t watermark_;
-  std::int64_t step_ = 0;      // step counter
+  std::int64_t step_ = 0;  // step counter
   std::int32_t decoders_ = 0;
-  std::int32_t stopped_ = 0;   // decoders that have stopped
-  std::int64_t context_ = 0;   // sum over decoders of computed + 1
+  std::int32_t stopped_ = 0;  // decoders that have stopped
+  std::int64_t context_ = 0;  // sum over decoders of computed + 1
   std::int64_t admissions_ = 0;
   std::int64_t reserved_ = 0;  // blocks that everything running would take at its longest output
   Candidate partial_;          // the one unfinished prefill, always last in the running order
   std::int32_t partial_computed_ = 0;
   bool partial_active_ = false;
-  std::vector<Candidate> joins_;     // prefills completed by this step, in order
+  std::vector<Candidate> joins_;                          // prefills completed by this step, in order
   std::int64_t limbo_blocks_ = 0, new_limbo_blocks_ = 0;  // finished, given back one step later
   std::int32_t limbo_seats_ = 0, new_limbo_seats_ = 0;
   bool head_blocked_ = false;  // the queue's head waits for seats or blocks

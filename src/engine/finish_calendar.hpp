@@ -31,8 +31,10 @@ class FinishCalendar {
   void remove(std::int32_t slot) {
     const auto i = static_cast<std::size_t>(slot);
     const std::size_t bucket = bucket_of(due_[i]);
-    if (previous_[i] >= 0) next_[static_cast<std::size_t>(previous_[i])] = next_[i];
-    else heads_[bucket] = next_[i];
+    if (previous_[i] >= 0)
+      next_[static_cast<std::size_t>(previous_[i])] = next_[i];
+    else
+      heads_[bucket] = next_[i];
     if (next_[i] >= 0) previous_[static_cast<std::size_t>(next_[i])] = previous_[i];
     if (heads_[bucket] < 0) occupied_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
     due_[i] = -1;

@@ -14,10 +14,10 @@ namespace {
 using core::Time;
 
 struct Sequence : SequenceState {
-  std::int32_t published = 0;    // leading blocks whose content is registered
-  bool limbo = false;            // finished, its blocks and seat not yet given back
-  std::size_t piece = 0;         // content piece of the next block to publish
-  std::int64_t reserved = 0;     // blocks its longest output would take
+  std::int32_t published = 0;  // leading blocks whose content is registered
+  bool limbo = false;          // finished, its blocks and seat not yet given back
+  std::size_t piece = 0;       // content piece of the next block to publish
+  std::int64_t reserved = 0;   // blocks its longest output would take
   std::vector<memory::BlockId> blocks;
 };
 
@@ -33,7 +33,11 @@ std::uint64_t chain_of(const workload::Request& request, std::int32_t token, std
 class PlainLoop final : public Replica {
  public:
   PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
-      : config_(config), cost_(cost), observer_(observer), pool_(config.blocks), window_(cost.needs_window()),
+      : config_(config),
+        cost_(cost),
+        observer_(observer),
+        pool_(config.blocks),
+        window_(cost.needs_window()),
         watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {}
 
   void enqueue(const workload::Request& request, std::int32_t) override {
@@ -285,8 +289,9 @@ bool PlainLoop::release_limbo() {
 void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
-  add_step(totals_, step_, {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(),
-                            static_cast<std::int32_t>(active_.size())});
+  add_step(
+      totals_, step_,
+      {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), static_cast<std::int32_t>(active_.size())});
   release_limbo();
   std::vector<Owned>& kept = kept_;
   std::vector<Owned>& done = done_;
@@ -305,17 +310,23 @@ void PlainLoop::commit() {
       s.phase = Phase::Decode;
       emit(s, observer_, run_.end);
       if (s.generated == s.output()) {
-        if (wastes_slot(s)) s.stopped = true;
-        else s.limbo = true;
+        if (wastes_slot(s))
+          s.stopped = true;
+        else
+          s.limbo = true;
       }
     }
-    if (s.limbo) done.push_back(std::move(sequence));
-    else kept.push_back(std::move(sequence));
+    if (s.limbo)
+      done.push_back(std::move(sequence));
+    else
+      kept.push_back(std::move(sequence));
   }
   std::swap(active_, kept_);
   for (Owned& sequence : done) {
-    if (config_.async_scheduling && sequence->limbo && has_work()) limbo_.push_back(std::move(sequence));
-    else release(std::move(sequence));
+    if (config_.async_scheduling && sequence->limbo && has_work())
+      limbo_.push_back(std::move(sequence));
+    else
+      release(std::move(sequence));
   }
 }
 

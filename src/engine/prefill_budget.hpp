@@ -13,9 +13,9 @@ inline constexpr std::int32_t longest_counted_output = 4096;
 struct PrefillBudget {
   static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 2;
 
-  double expected = 0;           // tokens that running and admitted requests are expected to add
-  std::int64_t admitted = 0;     // tokens of prompts taken into the step, rounded up to pages
-  std::int64_t input = 0;        // rest of max_prefill_tokens
+  double expected = 0;             // tokens that running and admitted requests are expected to add
+  std::int64_t admitted = 0;       // tokens of prompts taken into the step, rounded up to pages
+  std::int64_t input = 0;          // rest of max_prefill_tokens
   std::int64_t chunk = unlimited;  // rest of the chunk
 
   // obtainable: tokens that are free or can be evicted now.

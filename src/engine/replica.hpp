@@ -22,8 +22,8 @@ struct Run {
   std::int32_t steps = 0;
 };
 
-// What a router may see of a replica. waiting and running are exact at every instant; block counts are those of the last
-// scheduled or committed step.
+// What a router may see of a replica. waiting and running are exact at every instant; block counts are those of the
+// last scheduled or committed step.
 struct Load {
   std::int32_t waiting = 0;
   std::int32_t running = 0;
@@ -39,7 +39,8 @@ class Observer {
   virtual void first_token(workload::RequestId id, core::Time at) = 0;
   virtual void finished(workload::RequestId id, core::Time at, std::int32_t output_tokens) = 0;
   virtual void preempted(workload::RequestId id, core::Time at) = 0;
-  virtual void prefix_lookup(workload::RequestId id, std::int32_t queried_tokens, std::int32_t hit_tokens, bool after_preemption) = 0;
+  virtual void prefix_lookup(workload::RequestId id, std::int32_t queried_tokens, std::int32_t hit_tokens,
+                             bool after_preemption) = 0;
   // `weight` requests saw this gap between two of their tokens.
   virtual void token_gap(core::Duration gap, std::int64_t weight) = 0;
 };
@@ -47,11 +48,11 @@ class Observer {
 // Sums over the life of a replica; conserved quantities are checked against them.
 struct Totals {
   std::int64_t steps = 0;
-  std::int64_t prefill_tokens = 0;     // computed, recomputation included
-  std::int64_t decode_tokens = 0;      // output tokens made by decode steps
+  std::int64_t prefill_tokens = 0;  // computed, recomputation included
+  std::int64_t decode_tokens = 0;   // output tokens made by decode steps
   std::int64_t padded_tokens = 0;
   std::int64_t preemptions = 0;
-  std::int64_t wasted_slots = 0;       // decode slots spent on a request already stopped (asynchronous scheduling)
+  std::int64_t wasted_slots = 0;  // decode slots spent on a request already stopped (asynchronous scheduling)
   std::int64_t peak_blocks_used = 0;
   core::Duration busy, compute, memory, network, host;
   std::int64_t scale_up_bytes = 0;
@@ -75,8 +76,8 @@ class Replica {
   virtual Run cut(core::Time t) = 0;
   // Applies the run in progress and reports to the observer.
   virtual void commit() = 0;
-  virtual bool running() const = 0;      // a run is in progress
-  virtual bool has_work() const = 0;     // some request is waiting or running
+  virtual bool running() const = 0;   // a run is in progress
+  virtual bool has_work() const = 0;  // some request is waiting or running
   virtual Load load(std::int32_t rank) const = 0;
   virtual const Totals& totals() const = 0;
 };

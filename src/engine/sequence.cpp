@@ -21,8 +21,10 @@ void charge(const SequenceState& s, const cost::StepCost& cost, std::int32_t win
 
 void emit(SequenceState& s, Observer& observer, core::Time at) {
   ++s.generated;
-  if (s.generated == 1) observer.first_token(s.request.id, at);
-  else observer.token_gap(at - s.last_token, 1);
+  if (s.generated == 1)
+    observer.first_token(s.request.id, at);
+  else
+    observer.token_gap(at - s.last_token, 1);
   s.last_token = at;
   if (s.generated == s.output()) observer.finished(s.request.id, at, s.generated);
 }

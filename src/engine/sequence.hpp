@@ -15,12 +15,12 @@ enum class Phase : std::uint8_t { Prefill, Decode };
 struct SequenceState {
   workload::Request request;
   std::int32_t generated = 0;
-  std::int32_t computed = 0;     // tokens whose KV is in the pool
-  std::int32_t from = 0;         // this step: first token computed
-  std::int32_t scheduled = 0;    // this step: tokens computed
+  std::int32_t computed = 0;   // tokens whose KV is in the pool
+  std::int32_t from = 0;       // this step: first token computed
+  std::int32_t scheduled = 0;  // this step: tokens computed
   Phase phase = Phase::Prefill;
   bool was_preempted = false;
-  bool stopped = false;          // emitted its last token, which the scheduler does not know yet
+  bool stopped = false;  // emitted its last token, which the scheduler does not know yet
   core::Time last_token;
 
   std::int32_t tokens() const { return request.prompt_tokens + generated; }
@@ -53,8 +53,8 @@ struct StepCount {
   std::int32_t decoders = 0;  // that emitted a token
   std::int32_t wasted = 0;
   std::int32_t prefill_tokens = 0;
-  std::int64_t used = 0;      // blocks
-  std::int32_t running = 0;   // requests
+  std::int64_t used = 0;     // blocks
+  std::int32_t running = 0;  // requests
 };
 
 inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount& count) {

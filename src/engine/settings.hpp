@@ -22,13 +22,13 @@ struct Settings {
   std::optional<bool> enable_chunked_prefill;
   std::optional<bool> scheduler_reserve_full_isl;
   std::optional<bool> async_scheduling;
-  std::optional<bool> cuda_graphs;                       // false: enforce_eager
+  std::optional<bool> cuda_graphs;  // false: enforce_eager
   std::optional<std::int32_t> long_prefill_token_threshold;
   std::optional<double> watermark;
   std::optional<std::int64_t> num_gpu_blocks_override;
   std::optional<double> kv_cache_memory_gib;
-  std::optional<CapacityPolicy> capacity_policy;         // TensorRT-LLM
-  std::optional<SchedulePolicy> schedule_policy;         // SGLang, and the three below
+  std::optional<CapacityPolicy> capacity_policy;  // TensorRT-LLM
+  std::optional<SchedulePolicy> schedule_policy;  // SGLang, and the three below
   std::optional<double> schedule_conservativeness;
   std::optional<std::int32_t> max_prefill_tokens;
   std::optional<bool> enable_mixed_chunk;

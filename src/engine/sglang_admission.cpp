@@ -31,8 +31,10 @@ PrefillBudget SglangLoop::budget() const {
   const std::int64_t rounding = static_cast<std::int64_t>(running_.size()) * (config_.block_size - 1);
   b.expected = static_cast<double>(outputs) * ratio_.value() + static_cast<double>(joining + rounding);
   b.input = config_.max_prefill_tokens - joining;
-  if (config_.enable_chunked_prefill) b.chunk = config_.max_num_batched_tokens - joining;
-  else b.input = std::min<std::int64_t>(b.input, config_.max_num_batched_tokens - joining);
+  if (config_.enable_chunked_prefill)
+    b.chunk = config_.max_num_batched_tokens - joining;
+  else
+    b.input = std::min<std::int64_t>(b.input, config_.max_num_batched_tokens - joining);
   return b;
 }
 

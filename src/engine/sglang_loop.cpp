@@ -9,7 +9,11 @@ namespace servecast::engine {
 using core::Time;
 
 SglangLoop::SglangLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
-    : config_(config), cost_(cost), observer_(observer), pool_(config.blocks), window_(cost.needs_window()),
+    : config_(config),
+      cost_(cost),
+      observer_(observer),
+      pool_(config.blocks),
+      window_(cost.needs_window()),
       ratio_(config.schedule_conservativeness) {}
 
 void SglangLoop::enqueue(const workload::Request& request, std::int32_t) {
@@ -58,8 +62,10 @@ std::int64_t SglangLoop::pages_to_decode() const {
 
 // Every running request computes one token. may_retract: a step of decodes alone, which makes itself room.
 bool SglangLoop::decode(Time now, bool may_retract) {
-  if (may_retract) make_room(now);
-  else if (!pool_.reserve(pages_to_decode())) return false;
+  if (may_retract)
+    make_room(now);
+  else if (!pool_.reserve(pages_to_decode()))
+    return false;
   for (const Owned& s : running_) {
     if (s->computed % config_.block_size == 0) {
       pool_.take(1);
@@ -165,8 +171,8 @@ void SglangLoop::commit() {
   count.used = pool_.used();
   count.running = static_cast<std::int32_t>(running_.size() + prefill_.size());
   if (decoding_) {
-    count.wasted = unsettled_ ? static_cast<std::int32_t>(std::count_if(
-                                    running_.begin(), running_.end(), [](const Owned& s) { return s->stopped; }))
+    count.wasted = unsettled_ ? static_cast<std::int32_t>(std::count_if(running_.begin(), running_.end(),
+                                                                        [](const Owned& s) { return s->stopped; }))
                               : 0;
     count.decoders = static_cast<std::int32_t>(running_.size()) - count.wasted;
   }

@@ -30,13 +30,13 @@ class SglangLoop final : public Replica {
 
  private:
   struct Sequence : SequenceState {
-    std::int32_t limit = 0;         // longest output to expect
-    std::int32_t prefilled = 0;     // tokens of a completed prefill that the cache has not seen yet
-    std::int64_t shared = 0;        // leading pages held through the cache
-    std::int64_t own = 0;           // pages held beside it
+    std::int32_t limit = 0;      // longest output to expect
+    std::int32_t prefilled = 0;  // tokens of a completed prefill that the cache has not seen yet
+    std::int64_t shared = 0;     // leading pages held through the cache
+    std::int64_t own = 0;        // pages held beside it
     memory::RadixCache::NodeId node = memory::RadixCache::root;  // ends the shared pages; locked
-    std::int64_t cached = 0;        // pages the cache held at the last ordering of the queue
-    bool postponed = false;         // waits for another waiting request to compute their common prefix
+    std::int64_t cached = 0;  // pages the cache held at the last ordering of the queue
+    bool postponed = false;   // waits for another waiting request to compute their common prefix
     std::int32_t counted_output() const { return std::min(std::max(limit - generated, 0), longest_counted_output); }
   };
   using Owned = std::unique_ptr<Sequence>;

@@ -65,7 +65,7 @@ Sizes sizes_of(std::string_view text) {
 }
 
 std::optional<double> number_in(const CsvRow& row, const std::string& column) {
-  const std::string& text = text_of(row, column);
+  const std::string text = text_of(row, column);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;

@@ -128,7 +128,8 @@ ModelErrors errors_of(const std::string& model, const Cases& cases) {
   std::map<std::string, std::vector<Pair>> pairs;
   for (const Case& c : cases)
     for (const Measure& m : c.measures)
-      if (c.fate == Fate::Predicted && m.predicted && m.doubt.empty()) pairs[m.metric].push_back({*m.predicted, m.measured});
+      if (c.fate == Fate::Predicted && m.predicted && m.doubt.empty())
+        pairs[m.metric].push_back({*m.predicted, m.measured});
   return {model, accuracy_of(pairs["tpot_ms"]), accuracy_of(pairs["ttft_ms"])};
 }
 
@@ -141,7 +142,8 @@ ByModel cases_by_model(const CsvTable& table, const std::string& place, const st
                        const std::vector<scenario::Stack>& stacks) {
   const Kind kind = kind_of(table, place);
   if (kind != Kind::ServingClosedLoop)
-    throw core::InputError(place, "host constants are fitted to closed-loop rows: columns ttft_ms, tpot_ms, concurrency");
+    throw core::InputError(place,
+                           "host constants are fitted to closed-loop rows: columns ttft_ms, tpot_ms, concurrency");
   ByModel out;
   for (Case& c : cases_of(table, kind, {stacks, true}))
     if (c.stack == stack && scored(c)) out[c.model].push_back(std::move(c));
@@ -165,7 +167,8 @@ void leave_one_out(const Fitter& fitter, const ByModel& all, const ByModel& few,
 HostFit fit_host(const CsvTable& table, const std::string& place, const std::string& stack,
                  const HostFitOptions& options) {
   const std::vector<scenario::Stack> stacks = scenario::built_in_stacks();
-  const auto own = std::find_if(stacks.begin(), stacks.end(), [&](const scenario::Stack& s) { return s.name == stack; });
+  const auto own =
+      std::find_if(stacks.begin(), stacks.end(), [&](const scenario::Stack& s) { return s.name == stack; });
   if (own == stacks.end()) throw core::InputError("--stack", fmt::format("no stack is named {}", stack));
   const ByModel all = cases_by_model(table, place, stack, stacks);
   const ByModel few = sample(all, options.rows_per_model);
@@ -185,19 +188,19 @@ HostFit fit_host(const CsvTable& table, const std::string& place, const std::str
 }
 
 std::string host_fit_text(const HostFit& fit) {
-  std::string text = fmt::format("{}: host constants on closed-loop rows\n\n  {:<26}{:>10}{:>10}\n", fit.stack, "constant",
-                                 "built in", "fitted");
+  std::string text = fmt::format("{}: host constants on closed-loop rows\n\n  {:<26}{:>10}{:>10}\n", fit.stack,
+                                 "constant", "built in", "fitted");
   using H = cost::HostConstants;
   const std::pair<const char*, double H::*> named[] = {
-      {"small_kernel_us", &H::small_kernel_us},     {"exposed_per_running_us", &H::exposed_per_running_us},
-      {"prefill_step_ms", &H::prefill_step_ms},     {"prefill_factor", &H::prefill_factor},
+      {"small_kernel_us", &H::small_kernel_us},           {"exposed_per_running_us", &H::exposed_per_running_us},
+      {"prefill_step_ms", &H::prefill_step_ms},           {"prefill_factor", &H::prefill_factor},
       {"prefill_per_token_us", &H::prefill_per_token_us}, {"frontend_ms", &H::frontend_ms}};
   for (const auto& [name, value] : named)
     text += fmt::format("  {:<26}{:>10.3g}{:>10.3g}\n", name, fit.before.*value, fit.after.*value);
   const auto table = [&text](const char* title, const std::vector<ModelErrors>& errors) {
     if (errors.empty()) return;
-    text += fmt::format("\n  {:<22}{:>6}{:>9}{:>7}{:>8}{:>9}{:>7}{:>8}\n", title, "rows", "TPOT %", "p90", "bias", "TTFT %",
-                        "p90", "bias");
+    text += fmt::format("\n  {:<22}{:>6}{:>9}{:>7}{:>8}{:>9}{:>7}{:>8}\n", title, "rows", "TPOT %", "p90", "bias",
+                        "TTFT %", "p90", "bias");
     for (const ModelErrors& e : errors)
       text += fmt::format("  {:<22}{:>6}{:>9.1f}{:>7.1f}{:>+8.1f}{:>9.1f}{:>7.1f}{:>+8.1f}\n", e.model.substr(0, 21),
                           e.tpot.count, 100 * e.tpot.median, 100 * e.tpot.p90, 100 * e.tpot.bias, 100 * e.ttft.median,

@@ -17,7 +17,7 @@ namespace servecast::fidelity {
 
 struct HostFitOptions {
   int threads = 0;
-  int rows_per_model = 30;  // evenly spread over each model's rows; errors are reported over all of them
+  int rows_per_model = 16;  // evenly spread over each model's rows; errors are reported over all of them
   bool leave_one_out = true;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string& stage)> progress;

@@ -79,7 +79,7 @@ Case serving_case(const CsvRow& row, const RowContext& context) {
     out.refuse("no lengths stated");
   else if (placed.sizes.tensor < 1)
     out.refuse("no parallelism stated");
-  else if (const std::string& mode = text_of(row, "mode"); !mode.empty() && mode != "agg")
+  else if (const std::string mode = text_of(row, "mode"); !mode.empty() && mode != "agg")
     out.refuse("prefill and decode are disaggregated");
   else if (out.measures.empty())
     out.refuse("no measured value");

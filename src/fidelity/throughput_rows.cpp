@@ -72,7 +72,7 @@ void set_workload(const Shape& shape, scenario::Scenario& s) {
 bool offline(const std::string& scenario) { return scenario == "static-offline" || scenario == "offline"; }
 
 void add_measure(const CsvRow& row, Case& out) {
-  const std::string& metric = text_of(row, "metric");
+  const std::string metric = text_of(row, "metric");
   if (metric != "output_throughput" && metric != "output_throughput_per_gpu" && metric != "request_throughput") {
     out.fate = Fate::Context;
     out.reason = metric + " is context";
@@ -93,7 +93,7 @@ Case published_case(const CsvRow& row, const RowContext& context) {
   out.model = text_of(row, "model");
   out.gpu = text_of(row, "hardware");
   out.engine = lower_case(text_of(row, "framework"));
-  if (const std::string& kind = text_of(row, "scenario"); !offline(kind)) {
+  if (const std::string kind = text_of(row, "scenario"); !offline(kind)) {
     out.fate = Fate::Context;
     out.reason = "scenario " + kind + " is context";
     return out;

@@ -23,8 +23,8 @@ struct ErrorLimit {
 };
 
 struct ValidateOptions {
-  int threads = 0;             // 0: as many as the machine has
-  bool series_clients = true;  // client settings that some series imply
+  int threads = 0;                 // 0: as many as the machine has
+  bool series_clients = true;      // client settings that some series imply
   std::vector<ErrorLimit> limits;  // their metrics are checked before anything is predicted
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::size_t done, std::size_t total)> progress;  // called from one thread at a time

@@ -41,8 +41,10 @@ void BlockPool::forget(BlockId id) {
   Block& block = at(id);
   const auto entry = oldest_.find(block.key);
   if (entry->second == id) {
-    if (block.next_copy >= 0) entry->second = block.next_copy;
-    else oldest_.erase(entry);
+    if (block.next_copy >= 0)
+      entry->second = block.next_copy;
+    else
+      oldest_.erase(entry);
   } else {
     BlockId before = entry->second;
     while (at(before).next_copy != id) before = at(before).next_copy;
@@ -113,7 +115,8 @@ void BlockPool::check() const {
     }
   }
   const std::int64_t unused = total_ - static_cast<std::int64_t>(blocks_.size());
-  SERVECAST_ENSURE(listed == 0 && waiting + unused == free_ && cached == cached_ && published == copies, "free queue and cache disagree");
+  SERVECAST_ENSURE(listed == 0 && waiting + unused == free_ && cached == cached_ && published == copies,
+                   "free queue and cache disagree");
 }
 
 }  // namespace servecast::memory

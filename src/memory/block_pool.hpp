@@ -4,9 +4,9 @@
 // block can still be hit. A request's blocks are freed in reverse, so a chain loses its tail before its head.
 // Content is a 64-bit key that stands for a block's tokens and everything before them; equal content computed twice
 // gives two blocks under one key, and the oldest copy answers. Keys collide with probability below 1e-5 at 1e7 blocks.
-// Blocks that nobody used yet stand before all freed ones in the queue; they come into being when they are first needed.
-// Invariants: a block is in the free queue exactly when its reference count is 0; free + referenced = total.
-// It does not know requests, tokens or bytes.
+// Blocks that nobody used yet stand before all freed ones in the queue; they come into being when they are first
+// needed. Invariants: a block is in the free queue exactly when its reference count is 0; free + referenced = total. It
+// does not know requests, tokens or bytes.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -34,11 +34,11 @@ class BlockPool {
   std::int64_t cached() const { return cached_; }  // free blocks that still hold content
   std::int64_t evictions() const { return evictions_; }
 
-  BlockId allocate();                              // Requires: free() > 0
-  void retain(BlockId block);                      // one more reference; leaves the free queue if it was there
-  void release(BlockId block);                     // one reference less; the last one appends it to the free queue
+  BlockId allocate();           // Requires: free() > 0
+  void retain(BlockId block);   // one more reference; leaves the free queue if it was there
+  void release(BlockId block);  // one reference less; the last one appends it to the free queue
   void release_reversed(std::span<const BlockId> blocks);
-  void publish(BlockId block, ContentKey key);     // the block now holds this content. Requires: referenced, unpublished
+  void publish(BlockId block, ContentKey key);  // the block now holds this content. Requires: referenced, unpublished
   std::optional<BlockId> find(ContentKey key) const;
   std::int32_t references(BlockId block) const { return blocks_[static_cast<std::size_t>(block)].references; }
   // Walks every structure and throws LogicError where they disagree. For tests.

@@ -1,5 +1,5 @@
-// The free queue of a pool whose contents nobody shares, kept as runs instead of blocks: a freed request leaves one run,
-// and only a request preempted earlier can find its own blocks again. Order and evictions are exactly BlockPool's.
+// The free queue of a pool whose contents nobody shares, kept as runs instead of blocks: a freed request leaves one
+// run, and only a request preempted earlier can find its own blocks again. Order and evictions are exactly BlockPool's.
 //
 // A run lists a chain's blocks tail first, so eviction from the queue's head shortens a chain from its end, and what
 // remains of a run is always a prefix of its chain. Runs nobody will ask for again (finished requests) merge.
@@ -20,8 +20,10 @@ class PrivateRuns {
   // Frees `blocks` blocks nobody will look up again.
   void add_anonymous(std::int64_t blocks) {
     if (blocks == 0) return;
-    if (!runs_.empty() && !runs_.back().owned) runs_.back().blocks += blocks;
-    else runs_.push_back({blocks, 0, false});
+    if (!runs_.empty() && !runs_.back().owned)
+      runs_.back().blocks += blocks;
+    else
+      runs_.push_back({blocks, 0, false});
   }
   // Frees a preempted request's blocks, of which the first `full` of the chain hold content.
   RunId add_owned(std::int64_t blocks, std::int64_t full) {

@@ -56,7 +56,7 @@ class RadixCache {
 
  private:
   struct Node {
-    RunKey runs;              // pages [begin, end)
+    RunKey runs;  // pages [begin, end)
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::int64_t used = 0;    // logical time of the last access; no two nodes share one

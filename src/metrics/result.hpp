@@ -27,7 +27,7 @@ struct PoolMemory {
   std::int64_t gpus = 0;  // of the whole pool
   double weights_bytes = 0;
   double kv_bytes = 0;
-  double other_bytes = 0;  // activations, graphs, runtime
+  double other_bytes = 0;       // activations, graphs, runtime
   std::int64_t blocks = 0;      // and tokens: as the engine logs them, a block that it never hands out included
   std::int32_t block_size = 0;  // tokens
   std::int64_t kv_tokens = 0;
@@ -68,7 +68,7 @@ struct Result {
   std::optional<TokenCost> cost;
   std::optional<Confidence> confidence;
   std::optional<OriginShares> origin;
-  std::int64_t steps = 0;  // engine steps simulated
+  std::int64_t steps = 0;             // engine steps simulated
   std::vector<std::string> cautions;  // what changes the meaning of the verdict; shown with it
   std::vector<std::string> warnings;
   std::uint64_t seed = 0;

@@ -21,7 +21,7 @@ struct Throughput {
 };
 
 struct Goodput {
-  double requests_per_s = 0;  // completed within the targets, per second
+  double requests_per_s = 0;             // completed within the targets, per second
   std::optional<double> slo_attainment;  // share of all requests but the undecided ones; none where all are undecided
   std::int64_t good = 0;
   std::int64_t undecided = 0;  // in flight at the end without having missed a target

@@ -35,8 +35,8 @@ struct Point {
   double load_factor = 0;
   std::int64_t requests = 0;         // that arrived
   std::int64_t enough_requests = 0;  // about how many would show a steady state; 0: these do
-  double duration_s = 0;    // simulated
-  std::string why() const;  // why it is not good; empty when it is
+  double duration_s = 0;             // simulated
+  std::string why() const;           // why it is not good; empty when it is
   // Neither good nor bad: too few requests to tell.
   bool undecided() const;
 };

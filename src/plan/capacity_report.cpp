@@ -156,8 +156,8 @@ std::string sizing_text(const Sizing& s) {
                                 core::counted(*s.replicas * s.gpus_per_replica, "GPU"),
                                 *s.replicas == 1 ? "carries" : "carry", figure(s.scenario_rate), s.unit, s.percentile));
   if (s.replicas && s.nodes > s.nodes_stated)
-    text += sentence(fmt::format("they need {} of {}, and the scenario has {}: raise /cluster/nodes", core::counted(s.nodes, "node"),
-                                 s.node, s.nodes_stated));
+    text += sentence(fmt::format("they need {} of {}, and the scenario has {}: raise /cluster/nodes",
+                                 core::counted(s.nodes, "node"), s.node, s.nodes_stated));
   if (s.at) text += sentence("limiting resource: " + s.at->limiting);
   if (s.below) text += sentence(fmt::format("with {}: {}", s.below->replicas, s.below->why()));
   return text + "\n" + points_table(s.points, s.scenario_rate, s.unit, s.percentile);

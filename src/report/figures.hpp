@@ -14,8 +14,8 @@ std::string figure(double value);
 std::string figure(double value, std::string_view unit);  // "312 ms"
 std::string figure_if(bool known, double value);          // "-" where it is not known
 std::string usd_if(bool known, double amount);
-std::string percent(double share);                        // "12.3 %"
-std::string usd(double amount);                           // "$0.421", "$1,250"
+std::string percent(double share);  // "12.3 %"
+std::string usd(double amount);     // "$0.421", "$1,250"
 
 // What a sentence shows of a name that the user chose.
 inline constexpr std::size_t name_width = 40;

@@ -126,8 +126,8 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
                "needs {} for {} of {}; {} of {} make {}, room for {}; lower replicas or raise cluster/nodes",
                core::counted(std::int64_t{pool.replicas} * tensor, "GPU"), core::counted(pool.replicas, "replica"),
                core::counted(tensor, "GPU"), core::counted(r.scenario.cluster.nodes, "node"),
-               core::counted(r.node.gpus, "GPU"),
-               std::int64_t{r.node.gpus} * r.scenario.cluster.nodes, core::counted(fit, "replica"));
+               core::counted(r.node.gpus, "GPU"), std::int64_t{r.node.gpus} * r.scenario.cluster.nodes,
+               core::counted(fit, "replica"));
 }
 
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {

@@ -35,7 +35,7 @@ struct PoolSetup {
   precision::Format kv_cache = precision::Format::BFloat16;
   engine::Settings user;                 // as the scenario gives them, for remedies
   std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it
-  std::string place;      // "file:/pools/0", for messages
+  std::string place;                     // "file:/pools/0", for messages
 };
 
 // scenario holds the values in force: settings and formats filled in, file references inline, paths absolute.
@@ -45,7 +45,7 @@ struct Resolved {
   hardware::Node node;
   hardware::Gpu gpu;
   fabric::ScaleUp fabric;
-  std::vector<PoolSetup> pools;  // as scenario.pools
+  std::vector<PoolSetup> pools;               // as scenario.pools
   std::vector<std::string> threshold_places;  // "file:/thresholds/0/metric", for messages
   std::vector<metrics::InputHash> inputs;     // documents read from files; see scenario/inputs.hpp
 

@@ -167,9 +167,10 @@ void add_warnings(metrics::Result& out, const Finished& f) {
     out.warnings.push_back(
         fmt::format("ended {} early: the next turn exceeds max_model_len", count(f.source.sessions_cut, "session")));
   if (out.origin && out.origin->extrapolated > most_extrapolated)
-    out.warnings.push_back(fmt::format("{} of the step time reaches beyond what kernels were measured for; explain shows "
-                                       "which operators",
-                                       core::percent_text(out.origin->extrapolated)));
+    out.warnings.push_back(
+        fmt::format("{} of the step time reaches beyond what kernels were measured for; explain shows "
+                    "which operators",
+                    core::percent_text(out.origin->extrapolated)));
   if (f.resolved.scenario.cost.fixed)
     out.warnings.push_back("step times are the scenario's fixed ones, not a forecast");
   if (out.confidence && out.confidence->ttft_ms && out.latency &&
@@ -184,7 +185,8 @@ std::optional<metrics::OriginShares> origin_of(const Finished& f, const engine::
   if (f.model == nullptr || totals.steps == 0 || n.arrived == 0 || n.completed == 0) return std::nullopt;
   const double prompt = static_cast<double>(n.prompt_tokens) / static_cast<double>(n.arrived);
   const double output = static_cast<double>(n.output_tokens) / static_cast<double>(n.completed);
-  const double computed = std::min(prompt, static_cast<double>(totals.prefill_tokens) / static_cast<double>(n.completed));
+  const double computed =
+      std::min(prompt, static_cast<double>(totals.prefill_tokens) / static_cast<double>(n.completed));
   return origin_shares(*f.model, totals, {computed, prompt + output / 2});
 }
 

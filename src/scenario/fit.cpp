@@ -136,7 +136,7 @@ FitReport fit(const FitInput& in) {
   r.kv_tokens = c.blocks / r.kv.groups() * r.kv.block_size;
   r.longest_requests = c.usable_blocks / blocks_of(r.kv, *r.settings.max_model_len, *r.settings.max_num_batched_tokens);
   const double mean = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
-  r.mean_requests = c.usable_blocks / blocks_of(r.kv, std::max<std::int64_t>(1, static_cast<std::int64_t>(mean)), 1);
+  r.mean_requests = c.usable_blocks / blocks_held(r.kv, std::max<std::int64_t>(1, static_cast<std::int64_t>(mean)));
   r.engine_blocks = c.usable_blocks / r.kv.groups();
   r.fits = c.enough;
   r.reason = reason_of(r);

@@ -32,8 +32,8 @@ struct FitInput {
   std::int32_t replicas = 1;
   std::string pointer = "/pools/0";                    // to the pool in the user's document, for remedies
   std::vector<std::string> weight_keys = {"weights"};  // keys of its precision that set weight formats
-  double mean_request_tokens = 0;         // prompt and output; 0: longest allowed
-  std::optional<model::Padding> padding;  // absent: what the GPU's kernels want
+  double mean_request_tokens = 0;                      // prompt and output; 0: longest allowed
+  std::optional<model::Padding> padding;               // absent: what the GPU's kernels want
 };
 
 struct FitReport {

@@ -22,7 +22,8 @@ std::vector<KernelProfileName> kernel_profiles() {
     const std::size_t at = path.find(folder, stacks.size());
     if (at == std::string::npos || !path.ends_with(extension)) continue;
     const std::size_t gpu = at + folder.size();
-    out.push_back({path.substr(stacks.size(), at - stacks.size()), path.substr(gpu, path.size() - extension.size() - gpu)});
+    out.push_back(
+        {path.substr(stacks.size(), at - stacks.size()), path.substr(gpu, path.size() - extension.size() - gpu)});
   }
   return out;
 }

@@ -60,8 +60,8 @@ const cost::kernels::Kernels* LoadedKernels::load(const std::string& stack, cons
   if (!added) return at->second.get();
   const auto profile = nearest_profile(stack, gpu);
   if (!profile) {
-    warnings.push_back(fmt::format("no kernel profile of {} serves a {}: its operators keep their data-sheet times",
-                                   stack, gpu.name));
+    warnings.push_back(
+        fmt::format("no kernel profile of {} serves a {}: its operators keep their data-sheet times", stack, gpu.name));
     return nullptr;
   }
   at->second = std::make_unique<cost::kernels::Kernels>(*profile, gpu);

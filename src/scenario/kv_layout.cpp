@@ -42,6 +42,15 @@ KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int3
   return out;
 }
 
+std::int64_t blocks_held(const KvLayout& layout, std::int64_t tokens) {
+  const std::int64_t all = ceil_divide(tokens, layout.block_size);
+  if (layout.windowed_groups == 0) return layout.full_groups * all;
+  // The next token still sees this one.
+  const std::int64_t first = layout.window_is_chunk ? (tokens - 1) / layout.window * layout.window
+                                                    : std::max<std::int64_t>(0, tokens - layout.window + 1);
+  return layout.full_groups * all + layout.windowed_groups * (all - std::min(all, first / layout.block_size));
+}
+
 std::int64_t blocks_of(const KvLayout& layout, std::int64_t tokens, std::int64_t in_flight) {
   const std::int64_t all = ceil_divide(tokens, layout.block_size);
   if (layout.windowed_groups == 0) return layout.full_groups * all;

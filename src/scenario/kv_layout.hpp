@@ -24,8 +24,10 @@ struct KvLayout {
 KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int32_t tensor, std::int32_t block_size,
                    bool hybrid_groups);
 
-// Most blocks a request of that many tokens may hold while up to `in_flight` of them are computed in one step: the
-// step's token budget for the engine's start-up check, 1 for a request that decodes.
+// Blocks a decoding request of that many tokens holds: those before its window, or chunk, are freed.
+std::int64_t blocks_held(const KvLayout& layout, std::int64_t tokens);
+// Most blocks a request of that many tokens may hold while up to `in_flight` of them are computed in one step, as the
+// engine's start-up check counts them.
 std::int64_t blocks_of(const KvLayout& layout, std::int64_t tokens, std::int64_t in_flight);
 
 }  // namespace servecast::scenario

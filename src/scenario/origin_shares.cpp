@@ -51,7 +51,8 @@ void add(metrics::OriginShares& sum, const cost::Explanation& e, double steps) {
 
 }  // namespace
 
-metrics::OriginShares origin_shares(const cost::StepModel& model, const engine::Totals& totals, const MeanTokens& mean) {
+metrics::OriginShares origin_shares(const cost::StepModel& model, const engine::Totals& totals,
+                                    const MeanTokens& mean) {
   const MeanSteps m = mean_steps(model, totals, mean);
   metrics::OriginShares sum;
   if (m.plain > 0) add(sum, cost::explain(model, m.decoders, {}), m.plain);

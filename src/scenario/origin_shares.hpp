@@ -1,5 +1,5 @@
-// Where a run's step times came from: the operators of its two mean steps, one of decoders alone and one with a chunk of
-// a prompt, weighted by how often each ran. An estimate: shares move little with the size of a step.
+// Where a run's step times came from: the operators of its two mean steps, one of decoders alone and one with a chunk
+// of a prompt, weighted by how often each ran. An estimate: shares move little with the size of a step.
 #pragma once
 
 #include "cost/roofline.hpp"

@@ -180,10 +180,10 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
   setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
                                       setup.times->warnings.end());
-  out.result = collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost,
-                        setup.times->model.get(), setup.source_report, out.end, out.client_overhead, unfinished,
-                        arrivals_ended && !out.interrupted, out.interrupted,
-                        cut_text(setup, r.scenario.limits, ending)});
+  out.result =
+      collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.times->model.get(),
+               setup.source_report, out.end, out.client_overhead, unfinished, arrivals_ended && !out.interrupted,
+               out.interrupted, cut_text(setup, r.scenario.limits, ending)});
   out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
                                          {out.end, out.client_overhead});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);

@@ -31,8 +31,8 @@ struct RunOptions {
   // Either one raised: the run ends early with a partial result. stop is also looked at while requests are made.
   const std::atomic<bool>* stop = nullptr;
   const std::atomic<bool>* give_up = nullptr;
-  bool keep_rows = false;                            // details for requests.csv
-  bool timeline = false;                             // samples for timeline.csv
+  bool keep_rows = false;  // details for requests.csv
+  bool timeline = false;   // samples for timeline.csv
   // Step times to share between runs of one configuration (make_step_times of an equal pool); absent: made here.
   std::shared_ptr<const StepTimes> times;
 };
@@ -41,8 +41,8 @@ struct RunOutcome {
   metrics::Result result;                    // tool_version is the caller's to fill
   std::unique_ptr<metrics::RequestLog> log;  // null when infeasible
   metrics::Timeline timeline;
-  core::Duration client_overhead;  // that latencies contain on top of the log's times
-  core::Time end;                  // last simulated instant
+  core::Duration client_overhead;             // that latencies contain on top of the log's times
+  core::Time end;                             // last simulated instant
   std::vector<metrics::TargetValue> targets;  // the scenario's, at its percentile
   std::uint64_t events = 0;
   bool interrupted = false;

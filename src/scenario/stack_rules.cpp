@@ -29,7 +29,8 @@ constexpr std::string_view scheduler_text(Scheduler s) { return scheduler_names[
 // Settings that do nothing under the scheduler, so that a user who sets one learns it.
 void check_sglang(const engine::Settings& s, const std::string& place, core::Problems& problems) {
   if (*s.long_prefill_token_threshold > 0)
-    problems.add(place + "/long_prefill_token_threshold", "SGLang has no such limit; use max_num_batched_tokens, its "
+    problems.add(place + "/long_prefill_token_threshold",
+                 "SGLang has no such limit; use max_num_batched_tokens, its "
                  "chunked_prefill_size");
   if (*s.watermark > 0)
     problems.add(place + "/watermark", "SGLang keeps no blocks free; use schedule_conservativeness");
@@ -46,7 +47,8 @@ void check_sglang(const engine::Settings& s, const std::string& place, core::Pro
 
 void check_trtllm(const engine::Settings& s, const std::string& place, core::Problems& problems) {
   if (*s.long_prefill_token_threshold > 0)
-    problems.add(place + "/long_prefill_token_threshold", "TensorRT-LLM has no such limit; use max_num_batched_tokens, "
+    problems.add(place + "/long_prefill_token_threshold",
+                 "TensorRT-LLM has no such limit; use max_num_batched_tokens, "
                  "its max_num_tokens");
   if (*s.watermark > 0) problems.add(place + "/watermark", "TensorRT-LLM keeps no blocks free; use capacity_policy");
   if (!*s.scheduler_reserve_full_isl)

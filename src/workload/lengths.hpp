@@ -53,7 +53,7 @@ class Lengths {
   explicit Lengths(const LengthConfig& c);  // Requires: check() found nothing
   std::int32_t at(double u) const;          // length at 0 <= u < 1, >= 1
   std::int32_t shortest() const { return at(0); }
-  double mean() const;                      // of the law as drawn: bounds and rounding included, within 0.1 %
+  double mean() const;  // of the law as drawn: bounds and rounding included, within 0.1 %
 
  private:
   double exact_lognormal(double u) const;

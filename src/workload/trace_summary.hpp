@@ -27,9 +27,9 @@ struct TraceSummary {
   std::uint64_t requests = 0;  // usable rows
   std::map<std::string, std::uint64_t> skipped;
   std::map<std::string, std::uint64_t> irregular;  // usable rows with something amiss, by what it is
-  double span_s = 0;                      // first to last request
-  double mean_rate_per_s = 0;             // (requests - 1) / span, 0 where the span is 0
-  double gap_cv = 0;                      // coefficient of variation of the gaps between requests
+  double span_s = 0;                               // first to last request
+  double mean_rate_per_s = 0;                      // (requests - 1) / span, 0 where the span is 0
+  double gap_cv = 0;                               // coefficient of variation of the gaps between requests
   // Most requests in any minute counted from the first row, / 60 s; none for a trace shorter than a minute.
   std::optional<double> peak_minute_requests_per_s;
   LengthSummary input;

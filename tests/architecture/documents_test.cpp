@@ -36,7 +36,8 @@ bool has_text(const nlohmann::json& object, const std::string& key) {
   return object.contains(key) && object[key].is_string() && !object[key].get<std::string>().empty();
 }
 
-// Keys ("dense.bf16" for a nested one) that some entry of "origin" explains; complains of entries without kind or source.
+// Keys ("dense.bf16" for a nested one) that some entry of "origin" explains; complains of entries without kind or
+// source.
 std::set<std::string> explained_keys(const nlohmann::json& document, const File& file, Findings& findings) {
   static const std::set<std::string> kinds = {"measured", "specified", "derived", "assumed"};
   std::set<std::string> keys;
@@ -50,8 +51,8 @@ std::set<std::string> explained_keys(const nlohmann::json& document, const File&
 }
 
 // Adds every number under `value` that is neither in `keys` itself nor inside something that is.
-void unexplained(const nlohmann::json& value, const std::string& key, const std::set<std::string>& keys, const File& file,
-                 Findings& findings) {
+void unexplained(const nlohmann::json& value, const std::string& key, const std::set<std::string>& keys,
+                 const File& file, Findings& findings) {
   if (keys.contains(key)) return;
   if (value.is_number()) findings.add(file.path, key + " has no entry in \"origin\"");
   if (!value.is_object()) return;
@@ -85,7 +86,8 @@ TEST_CASE("paths named in documents exist") {
       if (end == std::string::npos) break;
       const std::string name = file.text.substr(at + 1, end - at - 1);
       const bool path = name.starts_with("src/") || name.starts_with("tests/") || name.starts_with("tools/") ||
-                        name.starts_with("docs/") || name.starts_with("hardware_profiles/") || name.starts_with("models/");
+                        name.starts_with("docs/") || name.starts_with("hardware_profiles/") ||
+                        name.starts_with("models/");
       const bool example = name.find("NAME") != std::string::npos || name.find_first_of(" *") != std::string::npos;
       if (path && !example && !kept(std::filesystem::path(SERVECAST_SOURCE_DIR) / name)) {
         findings.add(place(file, at), name + " does not exist");

@@ -69,7 +69,8 @@ TEST_CASE("JSON and command-line libraries stay out of headers and of other laye
       const bool options = include.name.starts_with("CLI/");
       const bool forward = include.name == "nlohmann/json_fwd.hpp" && file.layer() == "config";
       if ((json || options) && file.is_header() && !forward) {
-        findings.add(place(file, include.offset), include.name + " in a header costs seconds per file that includes it");
+        findings.add(place(file, include.offset),
+                     include.name + " in a header costs seconds per file that includes it");
       }
       if (json && file.layer() != "config" && file.layer() != "report" && !foreign.contains(file.path)) {
         findings.add(place(file, include.offset), "JSON is read through config and written through config or report");
@@ -83,20 +84,30 @@ TEST_CASE("JSON and command-line libraries stay out of headers and of other laye
 TEST_CASE("the true output length is read in engine and workload only") {
   // Request::hidden is the oracle's knowledge; routers, admission and reports must do without.
   const auto others = [](const File& f) { return f.layer() != "engine" && f.layer() != "workload"; };
-  CHECK(forbidden_words({"hidden.", "workload::Hidden", "request.hidden", "request->hidden"}, "is the oracle's", others) == "");
+  CHECK(forbidden_words({"hidden.", "workload::Hidden", "request.hidden", "request->hidden"}, "is the oracle's",
+                        others) == "");
 }
 
 TEST_CASE("only cli prints, exits, or reads arguments and the environment") {
-  const std::vector<std::string> words = {"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(",
-                                          "putchar(", "fmt::print", "stdout", "stderr", "exit(", "_exit(", "quick_exit(",
-                                          "abort(", "std::terminate", "getenv(", "secure_getenv(", "argv", "isatty("};
+  const std::vector<std::string> words = {"std::cout",      "std::cerr", "std::clog",      "printf(",     "fprintf(",
+                                          "puts(",          "fputs(",    "putchar(",       "fmt::print",  "stdout",
+                                          "stderr",         "exit(",     "_exit(",         "quick_exit(", "abort(",
+                                          "std::terminate", "getenv(",   "secure_getenv(", "argv",        "isatty("};
   CHECK(forbidden_words(words, "belongs to cli", [](const File& f) { return f.layer() != "cli"; }) == "");
 }
 
 TEST_CASE("results come from our own random streams and from ordered containers") {
-  const std::vector<std::string> random = {"rand(",           "srand(",          "random_device",     "mt19937",
-                                           "mt19937_64",      "std::shuffle",    "std::sample",       "std::hash",
-                                           "ranges::shuffle", "default_random_engine", "std::generate_canonical"};
+  const std::vector<std::string> random = {"rand(",
+                                           "srand(",
+                                           "random_device",
+                                           "mt19937",
+                                           "mt19937_64",
+                                           "std::shuffle",
+                                           "std::sample",
+                                           "std::hash",
+                                           "ranges::shuffle",
+                                           "default_random_engine",
+                                           "std::generate_canonical"};
   const auto all = [](const File&) { return true; };
   CHECK(forbidden_words(random, "differs between standard libraries", all) == "");
 
@@ -113,20 +124,22 @@ TEST_CASE("results come from our own random streams and from ordered containers"
   }
   CHECK(findings.text() == "");
 
-  const std::vector<std::string> unordered = {"unordered_map", "unordered_set", "unordered_multimap", "unordered_flat_map",
-                                              "unordered_flat_set", "unordered_node_map"};
+  const std::vector<std::string> unordered = {"unordered_map",      "unordered_set",      "unordered_multimap",
+                                              "unordered_flat_map", "unordered_flat_set", "unordered_node_map"};
   const auto reported = [](const File& f) { return f.layer() == "metrics" || f.layer() == "report"; };
   CHECK(forbidden_words(unordered, "has no order; results need one", reported) == "");
 }
 
 TEST_CASE("simulated results do not depend on the wall clock") {
-  const std::vector<std::string> words = {"system_clock", "steady_clock", "high_resolution_clock", "gettimeofday(",
-                                          "clock_gettime(", "std::time(", "localtime(", "gmtime("};
+  const std::vector<std::string> words = {"system_clock",  "steady_clock",   "high_resolution_clock",
+                                          "gettimeofday(", "clock_gettime(", "std::time(",
+                                          "localtime(",    "gmtime("};
   CHECK(forbidden_words(words, "belongs to cli", [](const File& f) { return f.layer() != "cli"; }) == "");
 }
 
 TEST_CASE("the search finds words in code and not in comments, strings or longer names") {
-  const std::string code = code_only("int snprintf(); // printf(\nconst char* s = \"exit(\"; char c = '\"'; printf(1'000);\n");
+  const std::string code =
+      code_only("int snprintf(); // printf(\nconst char* s = \"exit(\"; char c = '\"'; printf(1'000);\n");
   CHECK(find_word(code, "printf(").size() == 1);
   CHECK(find_word(code, "exit(").empty());
   CHECK(find_word("a.hidden.x overhidden.y", "hidden.").size() == 1);

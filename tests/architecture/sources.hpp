@@ -13,7 +13,7 @@ namespace architecture {
 struct File {
   std::string path;
   std::string text;
-  std::string layer() const;      // "engine" of src/engine/x.cpp, else empty
+  std::string layer() const;  // "engine" of src/engine/x.cpp, else empty
   bool is_header() const;
   bool is_cpp() const;
 };

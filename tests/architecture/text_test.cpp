@@ -8,9 +8,10 @@ using namespace architecture;
 
 namespace {
 
-const std::vector<std::string> own_roots = {".ci",  "cmake", "docs",  "hardware_profiles", "models", "scenarios",
-                                            "src",  "tests", "tools", "CMakeLists.txt",    "CMakePresets.json",
-                                            "README.md", "CONTRIBUTING.md", "vcpkg.json", ".clang-format", ".clang-tidy"};
+const std::vector<std::string> own_roots = {
+    ".ci",           "cmake",      "docs",           "hardware_profiles", "models",    "scenarios",       "src",
+    "tests",         "tools",      "CMakeLists.txt", "CMakePresets.json", "README.md", "CONTRIBUTING.md", "vcpkg.json",
+    ".clang-format", ".clang-tidy"};
 
 }  // namespace
 
@@ -18,7 +19,8 @@ TEST_CASE("sources are ASCII") {
   Findings findings;
   for (const File& file : files({"src", "tests", "cmake", "tools", ".ci", "CMakeLists.txt"})) {
     const auto odd = std::ranges::find_if(file.text, [](char c) { return static_cast<unsigned char>(c) >= 128; });
-    if (odd != file.text.end()) findings.add(place(file, static_cast<std::size_t>(odd - file.text.begin())), "is not ASCII");
+    if (odd != file.text.end())
+      findings.add(place(file, static_cast<std::size_t>(odd - file.text.begin())), "is not ASCII");
   }
   CHECK(findings.text() == "");
 }
@@ -37,7 +39,8 @@ TEST_CASE("a header says what it is before anything else and is included once") 
   Findings findings;
   for (const File& file : sources()) {
     if (!file.is_header()) continue;
-    if (!file.text.starts_with("// ")) findings.add(file.path + ":1", "a header starts with a comment: what, units, limits");
+    if (!file.text.starts_with("// "))
+      findings.add(file.path + ":1", "a header starts with a comment: what, units, limits");
     if (file.text.find("\n#pragma once\n") == std::string::npos) findings.add(file.path, "#pragma once is missing");
   }
   CHECK(findings.text() == "");
@@ -72,11 +75,13 @@ TEST_CASE("SERVECAST_ENSURE is the only macro") {
 
 TEST_CASE("files name no machine's folders and put nothing off") {
   // Spelled in two halves, because this file is read too.
-  const std::vector<std::string> words = {std::string("/wo") + "rk/", std::string("TO") + "DO", std::string("FIX") + "ME"};
+  const std::vector<std::string> words = {std::string("/wo") + "rk/", std::string("TO") + "DO",
+                                          std::string("FIX") + "ME"};
   Findings findings;
   for (const File& file : files(own_roots)) {
     for (const auto& word : words) {
-      for (const auto at : find_word(file.text, word)) findings.add(place(file, at), word + " does not belong in the project");
+      for (const auto at : find_word(file.text, word))
+        findings.add(place(file, at), word + " does not belong in the project");
     }
   }
   CHECK(findings.text() == "");
@@ -87,7 +92,8 @@ TEST_CASE("tests include Catch2 through one header") {
   for (const File& file : files({"tests"}, {".hpp", ".cpp"})) {
     if (file.path == "tests/catch.hpp") continue;
     for (const Include& include : includes(file)) {
-      if (include.name.starts_with("catch2/")) findings.add(place(file, include.offset), "include \"catch.hpp\": two versions are in use");
+      if (include.name.starts_with("catch2/"))
+        findings.add(place(file, include.offset), "include \"catch.hpp\": two versions are in use");
     }
   }
   CHECK(findings.text() == "");

@@ -1,5 +1,5 @@
-// Runs the built binary and keeps what it said. Each Workspace is a fresh temporary folder, removed at its end; commands
-// run inside it, so relative paths of a test mean files of that folder.
+// Runs the built binary and keeps what it said. Each Workspace is a fresh temporary folder, removed at its end;
+// commands run inside it, so relative paths of a test mean files of that folder.
 #pragma once
 
 #include <filesystem>

@@ -17,9 +17,10 @@ const std::string header =
     "ttft_ms,tpot_ms\n";
 
 std::string row(int clients, double ttft_ms, double tpot_ms) {
-  return fmt::format("r{0},2026-01-01,NVIDIA H100 SXM,1,Qwen/Qwen3-8B,,,,vllm 0.19.0,tp=1;pp=1;attn_dp=1;moe_tp=1;"
-                     "moe_ep=1,agg,512,32,{0},{1},{2}\n",
-                     clients, ttft_ms, tpot_ms);
+  return fmt::format(
+      "r{0},2026-01-01,NVIDIA H100 SXM,1,Qwen/Qwen3-8B,,,,vllm 0.19.0,tp=1;pp=1;attn_dp=1;moe_tp=1;"
+      "moe_ep=1,agg,512,32,{0},{1},{2}\n",
+      clients, ttft_ms, tpot_ms);
 }
 
 // Rows as the built-in constants predict them, every first token `late` ms later.

@@ -2,11 +2,10 @@
 // tables reached. A subset that runs in seconds; skipped where the tables are absent.
 #include "calibrate/fit.hpp"
 #include "calibrate/score.hpp"
+#include "catch.hpp"
 #include "config/document.hpp"
 #include "config/json_reader.hpp"
 #include "hardware/gpu.hpp"
-
-#include "catch.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -22,8 +21,8 @@ namespace {
 
 std::filesystem::path tables() {
   const char* given = std::getenv("SERVECAST_DATA");
-  const std::filesystem::path root = given != nullptr ? std::filesystem::path(given)
-                                                      : std::filesystem::path(SERVECAST_SOURCE_DIR) / ".." / "shared";
+  const std::filesystem::path root =
+      given != nullptr ? std::filesystem::path(given) : std::filesystem::path(SERVECAST_SOURCE_DIR) / ".." / "shared";
   return root / "data" / "operators";
 }
 
@@ -36,7 +35,8 @@ calibrate::Dataset read(const std::string& table) {
   const std::string path = (tables() / table).string();
   const hardware::Gpu machine = gpu(calibrate::table_name(path).gpu);
   core::Problems problems;
-  auto data = calibrate::read_dataset({path}, {}, [&machine](const std::string&) { return &machine; }, problems);
+  auto data = calibrate::read_dataset(
+      {path}, {}, [&machine](const std::string&) { return &machine; }, problems);
   problems.raise_if_any();
   return data;
 }
@@ -58,7 +58,8 @@ cost::kernels::Score held_out(const calibrate::KeyRows& rows, const hardware::Gp
 }  // namespace
 
 TEST_CASE("GEMM times of shapes left out are within 6.5 % in the median and 20 % at p90") {
-  for (const std::string table : {"b200_sxm__vllm-0.19.0__gemm_perf.csv.xz", "h100_sxm__trtllm-1.3.0rc20__gemm_perf.csv.xz"}) {
+  for (const std::string table :
+       {"b200_sxm__vllm-0.19.0__gemm_perf.csv.xz", "h100_sxm__trtllm-1.3.0rc20__gemm_perf.csv.xz"}) {
     if (absent(table)) continue;
     const auto data = read(table);
     for (const auto& rows : data.keys) {
@@ -116,7 +117,8 @@ TEST_CASE("low-latency dispatch and combine of hidden sizes left out are within 
 }
 
 TEST_CASE("an H200 fit moved to H100 by specification keeps GEMM within 5 % and 15 %") {
-  const std::string from = "h200_sxm__trtllm-1.3.0rc20__gemm_perf.csv.xz", to = "h100_sxm__trtllm-1.3.0rc20__gemm_perf.csv.xz";
+  const std::string from = "h200_sxm__trtllm-1.3.0rc20__gemm_perf.csv.xz",
+                    to = "h100_sxm__trtllm-1.3.0rc20__gemm_perf.csv.xz";
   if (absent(from) || absent(to)) return;
   const auto source = read(from);
   const auto target = read(to);

@@ -1,5 +1,5 @@
-// Closed forms of queueing theory with a degenerate engine: one token per step, a step of constant length, one request a
-// seat. Service is then output x step, exponential when outputs are geometric with a large mean. Each law is checked
+// Closed forms of queueing theory with a degenerate engine: one token per step, a step of constant length, one request
+// a seat. Service is then output x step, exponential when outputs are geometric with a large mean. Each law is checked
 // against a confidence interval from 20 independent replications (Student t, 99 %: 2.861 standard errors).
 #include "catch.hpp"
 #include "cluster/cluster.hpp"

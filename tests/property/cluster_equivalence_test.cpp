@@ -67,7 +67,8 @@ void play(const Setup& setup, bool plain, Outcome& outcome) {
 Setup random_setup(std::uint64_t seed) {
   core::Random random(seed, "test/cluster-equivalence");
   const auto pick = [&random](std::int64_t low, std::int64_t high) {
-    return static_cast<std::int32_t>(low + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(high - low + 1))));
+    return static_cast<std::int32_t>(
+        low + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(high - low + 1))));
   };
   Setup s;
   s.replicas = static_cast<std::size_t>(pick(1, 5));

@@ -41,7 +41,8 @@ Case random_case(std::uint64_t seed) {
   e.max_model_len = longest_prompt + longest_output + static_cast<std::int32_t>(random.below(3));
   if (!e.enable_chunked_prefill) e.max_num_batched_tokens = std::max(e.max_num_batched_tokens, e.max_model_len);
   const std::int64_t one = (e.max_model_len + e.block_size - 1) / e.block_size;
-  e.blocks = one + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(random.below(2) == 0 ? one + 1 : 8 * one + 1)));
+  e.blocks = one + static_cast<std::int64_t>(
+                       random.below(static_cast<std::uint64_t>(random.below(2) == 0 ? one + 1 : 8 * one + 1)));
   e.blocks += static_cast<std::int64_t>(e.watermark * static_cast<double>(e.blocks)) + 1;
   c.cost.per_context = static_cast<std::int64_t>(random.below(5));
   const int n = pick(random, 1, 120);

@@ -1,8 +1,9 @@
 // The radix cache equals a naive tree of token strings, token by token, over random insertions, matches, locks and
 // evictions.
+#include "memory/radix_cache.hpp"
+
 #include "catch.hpp"
 #include "core/random.hpp"
-#include "memory/radix_cache.hpp"
 
 #include <memory>
 #include <vector>

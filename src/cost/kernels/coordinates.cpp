@@ -29,8 +29,8 @@ std::vector<Axes> gemm_axes(bool unaligned) {
 std::vector<Axes> decode_axes(const Key& key, const Knots& head_dims) {
   const bool windowed = key.variant.ends_with("windowed");
   const Knots units = {1, 8, 64, 128, 256, 512, 1024, 2048, 16384};
-  const Knots bytes = windowed ? powers({12, 18, 21, 24, 27, 30})
-                               : powers({12, 19, 21, 23, 24, 25, 26, 26.6, 27, 28, 30, 35});
+  const Knots bytes =
+      windowed ? powers({12, 18, 21, 24, 27, 30}) : powers({12, 19, 21, 23, 24, 25, 26, 26.6, 27, 28, 30, 35});
   std::vector<Axes> out = {{bytes, units, head_dims}};
   const Knots ratio = key.variant.starts_with("wide") ? Knots{33, 64, 128} : Knots{2, 4, 8, 16, 32};
   if (!key.variant.starts_with("mha")) out.push_back({ratio, {1, 8, 64, 256, 1024, 4096, 16384}, head_dims});
@@ -119,7 +119,8 @@ std::vector<std::vector<std::vector<double>>> surface_axes(const Key& key, const
     case Family::DispatchLowLatency:
     case Family::CombineLowLatency: return {};
     case Family::DispatchNormal:
-    case Family::CombineNormal: return {{exchange_tokens, {4, 8, 16, 24}}, {{2, 6, 8, 10, 22}, {1, 64, 1024, 8192, 131072}}};
+    case Family::CombineNormal:
+      return {{exchange_tokens, {4, 8, 16, 24}}, {{2, 6, 8, 10, 22}, {1, 64, 1024, 8192, 131072}}};
   }
   return {};
 }

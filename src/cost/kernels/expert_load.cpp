@@ -13,8 +13,8 @@ namespace servecast::cost::kernels {
 namespace {
 
 constexpr std::uint64_t draws = 5;  // random routings averaged
-// Range of the weights: 1 to this share of the tokens, or the two below where experts outnumber token copies. Specified:
-// routing of the benchmark that made the tables (ai-dynamo/aiconfigurator, collector).
+// Range of the weights: 1 to this share of the tokens, or the two below where experts outnumber token copies.
+// Specified: routing of the benchmark that made the tables (ai-dynamo/aiconfigurator, collector).
 constexpr double hot_share = 0.8;
 constexpr double sparse_low = 0.01;
 constexpr double sparse_high = 2;
@@ -35,7 +35,8 @@ ExpertLoad balanced(double tokens, double experts, double top_k, double ep) {
 std::vector<std::size_t> smallest_first(const std::vector<double>& counts) {
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&counts](std::size_t a, std::size_t b) { return counts[a] < counts[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&counts](std::size_t a, std::size_t b) { return counts[a] < counts[b]; });
   return order;
 }
 

@@ -7,10 +7,10 @@
 namespace servecast::cost::kernels {
 
 struct ExpertLoad {
-  double rows = 0;         // token copies on the busiest rank
-  double active = 0;       // experts there with at least one
-  double rows_by_16 = 0;   // rows, each expert's rounded up to 16
-  double rows_by_64 = 0;   // the same to 64
+  double rows = 0;        // token copies on the busiest rank
+  double active = 0;      // experts there with at least one
+  double rows_by_16 = 0;  // rows, each expert's rounded up to 16
+  double rows_by_64 = 0;  // the same to 64
 };
 
 // alpha 0: balanced. Requires: tokens, experts, top_k, ep >= 1; ep divides experts.

@@ -24,9 +24,9 @@ enum class Family : std::uint8_t {
   DispatchNormal,
   CombineNormal
 };
-inline constexpr std::string_view family_names[] = {"gemm",        "decode",      "prefill",        "mla_decode",
-                                                    "mla_prefill", "mla_bmm",     "moe",            "quantise",
-                                                    "dispatch_ll", "combine_ll",  "dispatch_normal", "combine_normal"};
+inline constexpr std::string_view family_names[] = {
+    "gemm", "decode",   "prefill",     "mla_decode", "mla_prefill",     "mla_bmm",
+    "moe",  "quantise", "dispatch_ll", "combine_ll", "dispatch_normal", "combine_normal"};
 constexpr std::span<const std::string_view> names_of(Family) { return family_names; }
 inline constexpr std::size_t family_count = std::size(family_names);
 

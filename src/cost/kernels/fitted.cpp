@@ -56,10 +56,12 @@ void check_surfaces(config::Fields& f, const Fit& fit) {
   const auto expected = surface_axes(fit.key, {1}, true);
   const bool optional = fit.key.family == Family::Gemm && fit.surfaces.size() == 1;
   if (fit.surfaces.size() != expected.size() && !optional)
-    return f.problem("surfaces", fmt::format("{} surfaces; fits of this family and variant have {}", fit.surfaces.size(), expected.size()));
+    return f.problem("surfaces", fmt::format("{} surfaces; fits of this family and variant have {}",
+                                             fit.surfaces.size(), expected.size()));
   for (std::size_t i = 0; i < fit.surfaces.size(); ++i)
     if (fit.surfaces[i].axes.size() != expected[i].size())
-      f.problem("surfaces", fmt::format("surface {} has {} axes; it needs {}", i, fit.surfaces[i].axes.size(), expected[i].size()));
+      f.problem("surfaces",
+                fmt::format("surface {} has {} axes; it needs {}", i, fit.surfaces[i].axes.size(), expected[i].size()));
 }
 
 }  // namespace
@@ -129,9 +131,8 @@ bool FittedKernel::inside(const Features& x) const {
   for (std::size_t i = 0; i < measured_.size(); ++i)
     if (x[i] < measured_[i].min || x[i] > measured_[i].max) return false;
   const std::size_t head_dim = head_dim_feature(key_.family);
-  return head_dim == max_features || std::any_of(thetas_.begin(), thetas_.end(), [&](const Theta& t) {
-           return t.head_dim == x[head_dim];
-         });
+  return head_dim == max_features ||
+         std::any_of(thetas_.begin(), thetas_.end(), [&](const Theta& t) { return t.head_dim == x[head_dim]; });
 }
 
 }  // namespace servecast::cost::kernels

@@ -9,10 +9,10 @@ namespace servecast::cost::kernels {
 namespace {
 
 constexpr double us = 1e-6;
-constexpr double fallback_error = 0.3;     // assumed: a stand-in class, head size or window
-constexpr double curve_error = 0.21;       // measured: every other size of a curve left out, worst 90th percentile
-constexpr double between_error = 0.22;     // measured: 4-GPU curves from 2 and 8, 90th percentile
-constexpr double widest_ratio = 32;        // query heads per kv head of grouped kernels
+constexpr double fallback_error = 0.3;  // assumed: a stand-in class, head size or window
+constexpr double curve_error = 0.21;    // measured: every other size of a curve left out, worst 90th percentile
+constexpr double between_error = 0.22;  // measured: 4-GPU curves from 2 and 8, 90th percentile
+constexpr double widest_ratio = 32;     // query heads per kv head of grouped kernels
 // 90th percentile of the error of a fit moved by specification alone: within an architecture (measured: H200 to H100)
 // and across (measured: H200 to B200; DeepEP and quantisation assumed as MoE). docs/models/kernels.md has the medians.
 double transfer_error(Family family, bool same_architecture) {
@@ -118,7 +118,8 @@ std::optional<KernelTime> Kernels::decode(const DecodeShape& s) const {
     for (const std::string_view candidate : {cls, std::string_view("gqa"), std::string_view("mha")}) {
       for (const std::uint16_t i : by_family_[static_cast<std::size_t>(Family::Decode)]) {
         const Key& k = kernels_[i].key();
-        const bool matches = k.kv == s.kv && k.variant.starts_with(candidate) && k.variant.ends_with("-windowed") == windowed;
+        const bool matches =
+            k.kv == s.kv && k.variant.starts_with(candidate) && k.variant.ends_with("-windowed") == windowed;
         if (matches) return timed(kernels_[i], x, !s.warm_l2, candidate != cls || windowed != (s.window > 0));
       }
     }
@@ -169,13 +170,14 @@ std::optional<KernelTime> Kernels::moe(const MoeShape& s, const ExpertLoad& load
     if (best == nullptr || one.rows() > best->rows()) best = &one;
   }
   if (best == nullptr) return std::nullopt;
-  const Features x = {s.tokens, s.hidden, s.inter / s.tp, s.experts / s.ep, s.top_k,
-                      s.ep,     load.rows, load.active,   load.rows_by_16,  load.rows_by_64};
+  const Features x = {s.tokens, s.hidden,  s.inter / s.tp, s.experts / s.ep, s.top_k,
+                      s.ep,     load.rows, load.active,    load.rows_by_16,  load.rows_by_64};
   return timed(*best, x, false, false);
 }
 
 std::optional<KernelTime> Kernels::quantise(double rows, double width, bool compute_scale) const {
-  const FittedKernel* k = find(Family::Quantise, DataType::Fp8, DataType::Bf16, compute_scale ? "compute_scale" : "scale");
+  const FittedKernel* k =
+      find(Family::Quantise, DataType::Fp8, DataType::Bf16, compute_scale ? "compute_scale" : "scale");
   if (k == nullptr) return std::nullopt;
   return timed(*k, {rows, width}, false, false);
 }

@@ -119,8 +119,8 @@ Physics low_latency_physics(const Parameters& p, const Features& x, bool dispatc
   constexpr double gb_s_per_us = 1e3;  // bytes per us
   const double bytes = tokens * top_k * (hidden * (dispatch ? 1.03 : 2.0) + 16);
   const double link = bytes / (bw * gb_s_per_us);
-  const double us = t0 + ce * experts / 256 + smooth_max(link, bytes / (bwe * gb_s_per_us * experts), 1 + q) +
-                    ct * tokens / 100;
+  const double us =
+      t0 + ce * experts / 256 + smooth_max(link, bytes / (bwe * gb_s_per_us * experts), 1 + q) + ct * tokens / 100;
   return {us, 0, link};
 }
 

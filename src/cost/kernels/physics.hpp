@@ -28,13 +28,13 @@ bool operator==(const Key& a, const Key& b);
 struct Context {
   Family family = Family::Gemm;
   Machine machine;
-  double peak = 0;         // FLOP per us of the matrix format
+  double peak = 0;          // FLOP per us of the matrix format
   double weight_bytes = 2;  // per element
   double activation_bytes = 2;
   double kv_bytes = 2;
-  double matrices = 3;     // per expert
-  bool wide = false;       // decode: cost follows query heads
-  bool mha = false;        // decode: one query head per kv head
+  double matrices = 3;  // per expert
+  bool wide = false;    // decode: cost follows query heads
+  bool mha = false;     // decode: one query head per kv head
   bool module = false;
 };
 Context context(const Key& key, const Machine& machine);

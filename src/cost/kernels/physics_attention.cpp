@@ -11,8 +11,8 @@ constexpr double query_tile = 128;  // rows of a prefill attention tile
 
 // DeepSeek's attention: latent 512 and rope 64; 128 per head for keys without rope and for values.
 constexpr double mla_cache_width = 576;
-constexpr double mla_score_width = 1088;    // 576 for scores, 512 for values
-constexpr double mla_prefill_width = 320;   // 192 for scores, 128 for values
+constexpr double mla_score_width = 1088;   // 576 for scores, 512 for values
+constexpr double mla_prefill_width = 320;  // 192 for scores, 128 for values
 constexpr double latent = 512, nope = 128, query_head = 192, hidden = 7168, query_rank = 1536, down_width = 2112;
 
 // Bytes per weight of the projections inside a module, as the study of the tables counted them.
@@ -101,7 +101,8 @@ Physics mla_bmm_physics(const Context& c, const Parameters& p, const Features& x
   const auto [t0, ec, eb, q] = first<4>(p);
   const double tokens = x[0], heads = x[1];
   const double tc = 2 * tokens * heads * nope * latent / (c.peak * ec);
-  const double tm = heads * (nope * latent * c.weight_bytes + tokens * (nope + latent) * 2) / (c.machine.bytes_per_us * eb);
+  const double tm =
+      heads * (nope * latent * c.weight_bytes + tokens * (nope + latent) * 2) / (c.machine.bytes_per_us * eb);
   return {t0 + smooth_max(tc, tm, 1 + q), tc, tm};
 }
 

@@ -33,9 +33,9 @@ struct Source {
 };
 
 struct KernelProfile {
-  std::string gpu;    // name of a GPU profile
+  std::string gpu;           // name of a GPU profile
   std::string architecture;  // of that GPU
-  std::string stack;  // e.g. "vllm-0.19.0"
+  std::string stack;         // e.g. "vllm-0.19.0"
   std::string source = "fitted to the measured operator tables listed under sources";
   std::string note;
   std::vector<Source> sources;
@@ -94,8 +94,8 @@ struct MlaShape {
 struct MoeShape {
   double tokens = 0, hidden = 0, inter = 0, experts = 0, top_k = 0, ep = 1, tp = 1;
   DataType type = DataType::Bf16;
-  bool gated = true;       // three matrices per expert, else two
-  bool balanced = false;   // uniform routing; serving is skewed
+  bool gated = true;        // three matrices per expert, else two
+  bool balanced = false;    // uniform routing; serving is skewed
   std::string_view kernel;  // part of its name; empty: any. Of several, the one with most rows
 };
 

@@ -12,7 +12,6 @@ namespace servecast::cost::kernels {
 
 namespace {
 
-
 bool ascending(const std::vector<double>& knots) {
   if (knots.empty() || !(knots.front() > 0)) return false;
   return std::adjacent_find(knots.begin(), knots.end(), [](double a, double b) { return !(a < b); }) == knots.end();
@@ -38,12 +37,14 @@ void describe(config::Fields& f, SurfaceData& s) {
             {[&s] { return s.axes.size(); }, [&s](std::size_t n) { s.axes.resize(n); },
              [&s](std::size_t i, config::Fields& inner) {
                std::vector<double>& axis = s.axes[i];
-               inner.on_list({"", "", false}, {[&axis] { return axis.size(); }, [&axis](std::size_t n) { axis.resize(n); },
-                                               [&axis](std::size_t j, config::Fields& knot) {
-                                                 knot.on_number({"", "", false}, axis[j], config::above(0));
-                                               }});
+               inner.on_list({"", "", false},
+                             {[&axis] { return axis.size(); }, [&axis](std::size_t n) { axis.resize(n); },
+                              [&axis](std::size_t j, config::Fields& knot) {
+                                knot.on_number({"", "", false}, axis[j], config::above(0));
+                              }});
              }});
-  f.required("residuals", s.residuals, config::closed(-most, most), "ln(measured / physics) at the knots, in thousandths");
+  f.required("residuals", s.residuals, config::closed(-most, most),
+             "ln(measured / physics) at the knots, in thousandths");
   if (f.reading()) check(f, s);
 }
 

@@ -1,6 +1,5 @@
-#include "samples.hpp"
-
 #include "catch.hpp"
+#include "samples.hpp"
 
 #include <cmath>
 
@@ -14,8 +13,7 @@ TEST_CASE("the physics of rows that follow it exactly is recovered") {
   CHECK(theta[0] == Approx(truth[0]).epsilon(0.02));
   CHECK(theta[2] == Approx(truth[2]).epsilon(0.02));
   CHECK(theta[3] == Approx(truth[3]).epsilon(0.02));
-  for (const auto& r : rows.rows)
-    CHECK(cost::kernels::physics(c, theta, r.x, false).us == Approx(r.us).epsilon(0.01));
+  for (const auto& r : rows.rows) CHECK(cost::kernels::physics(c, theta, r.x, false).us == Approx(r.us).epsilon(0.01));
 }
 
 TEST_CASE("a fit predicts rows it has not seen, and keeps to the bounds of its parameters") {

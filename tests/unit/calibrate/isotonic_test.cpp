@@ -1,7 +1,6 @@
+#include "catch.hpp"
 #include "cost/kernels/monotone.hpp"
 #include "samples.hpp"
-
-#include "catch.hpp"
 
 using namespace servecast;
 

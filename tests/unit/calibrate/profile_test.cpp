@@ -1,10 +1,10 @@
+#include "cost/kernels/profile.hpp"
+
 #include "calibrate/profile_text.hpp"
+#include "catch.hpp"
 #include "config/document.hpp"
 #include "config/json_reader.hpp"
-#include "cost/kernels/profile.hpp"
 #include "samples.hpp"
-
-#include "catch.hpp"
 
 using namespace servecast;
 using cost::kernels::Kernels;

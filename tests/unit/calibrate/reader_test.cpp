@@ -1,7 +1,6 @@
 #include "calibrate/operator_table.hpp"
-#include "samples.hpp"
-
 #include "catch.hpp"
+#include "samples.hpp"
 
 using namespace servecast;
 
@@ -65,8 +64,10 @@ TEST_CASE("unknown columns are named") {
 
 TEST_CASE("files that are no operator tables, empty, or of several GPUs are refused together") {
   const samples::Folder folder("reader_refusals");
-  const std::string good = folder.file("b200__mine-1__gemm_perf.csv", std::string(header) + "x,bfloat16,16,128,128,5\n");
-  const std::string other = folder.file("h100__mine-1__gemm_perf.csv", std::string(header) + "x,bfloat16,16,128,128,5\n");
+  const std::string good =
+      folder.file("b200__mine-1__gemm_perf.csv", std::string(header) + "x,bfloat16,16,128,128,5\n");
+  const std::string other =
+      folder.file("h100__mine-1__gemm_perf.csv", std::string(header) + "x,bfloat16,16,128,128,5\n");
   const std::string strange = folder.file("b200__mine-1__x.csv", "a,b\n1,2\n");
   const std::string empty = folder.file("b200__mine-1__empty.csv", "");
   const std::string bare = folder.file("b200__mine-1__bare.csv", header);

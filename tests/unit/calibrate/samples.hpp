@@ -47,7 +47,8 @@ inline calibrate::KeyRows gemm_rows() {
 
 class Folder {
  public:
-  explicit Folder(std::string_view name) : path_(std::filesystem::temp_directory_path() / ("servecast_" + std::string(name))) {
+  explicit Folder(std::string_view name)
+      : path_(std::filesystem::temp_directory_path() / ("servecast_" + std::string(name))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

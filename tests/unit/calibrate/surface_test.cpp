@@ -1,7 +1,7 @@
-#include "cost/kernels/curve.hpp"
 #include "cost/kernels/surface.hpp"
 
 #include "catch.hpp"
+#include "cost/kernels/curve.hpp"
 
 #include <cmath>
 

@@ -31,8 +31,9 @@ TEST_CASE("guaranteed no evict starts what fits with the whole output of everyth
   b.step();
   CHECK(b.load().blocks_used == 4);
   CHECK(b.load().waiting == 1);
-  while (b.step()) {}
-  CHECK(b.saw(9, finished, 0));    // one prefill, eight decodes
+  while (b.step()) {
+  }
+  CHECK(b.saw(9, finished, 0));  // one prefill, eight decodes
   CHECK(b.saw(10, finished, 2));
   CHECK(b.saw(12, finished, 1));
   CHECK(b.replica->totals().preemptions == 0);
@@ -42,12 +43,13 @@ TEST_CASE("guaranteed no evict counts the output limit that a client states, not
   const bool plain = GENERATE(true, false);
   Bench b(reserving(10), plain);
   workload::Request stated = request(0, 0, 8, 3);
-  stated.max_tokens = 20;         // 7 blocks
+  stated.max_tokens = 20;  // 7 blocks
   b.arrive(stated);
   b.arrive(request(1, 0, 8, 8));  // 4 blocks
   b.step();
   CHECK(b.load().running == 1);
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.saw(3, finished, 0));
   CHECK(b.saw(4, first_token, 1));
 }
@@ -75,7 +77,8 @@ TEST_CASE("max utilization starts by current need and pauses the newest, where n
   Bench b(c, plain);
   b.arrive(request(0, 0, 8, 9));
   b.arrive(request(1, 0, 8, 12));
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.saw(9, finished, 0));
   if (reserve) {
     CHECK(b.saw(10, first_token, 1));  // 5 + 5 blocks promised exceed 7

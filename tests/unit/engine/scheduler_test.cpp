@@ -42,8 +42,8 @@ TEST_CASE("decoders are served before prefill chunks and share the budget") {
   c.max_num_batched_tokens = 10;
   Bench b(c, plain);
   b.arrive(request(0, 0, 4, 20));
-  b.step();                          // request 0 prefills
-  b.arrive(request(1, 0, 20, 2));    // gets 9 tokens a step beside one decoder: 9 + 9 + 2
+  b.step();                        // request 0 prefills
+  b.arrive(request(1, 0, 20, 2));  // gets 9 tokens a step beside one decoder: 9 + 9 + 2
   b.step();
   b.step();
   CHECK_FALSE(b.saw(3, first_token, 1));
@@ -62,15 +62,16 @@ TEST_CASE("when the pool is full the youngest request is preempted, goes to the 
   b.step();                       // both prefill; 4 blocks used
   CHECK(b.load().blocks_used == 4);
   b.arrive(request(2, 0, 1, 1));
-  b.step();                       // request 0 writes token 8 into its second block; request 1 has no block: out it goes
+  b.step();  // request 0 writes token 8 into its second block; request 1 has no block: out it goes
   CHECK(b.saw(1, preempted, 1));
   CHECK(b.load().running == 1);
-  CHECK(b.load().waiting == 2);   // 1 at the head, 2 behind it, not admitted in this step
-  while (b.step()) {}
-  CHECK(b.saw(6, finished, 0));   // prefill + 5 decode steps
+  CHECK(b.load().waiting == 2);  // 1 at the head, 2 behind it, not admitted in this step
+  while (b.step()) {
+  }
+  CHECK(b.saw(6, finished, 0));  // prefill + 5 decode steps
   // Request 1 (8 + 1 tokens, 3 blocks) waits for request 0 (3 blocks) to end at 6, recomputes, and needs 5 more tokens.
   CHECK(b.saw(11, finished, 1));
-  CHECK(b.saw(7, finished, 2));   // admitted behind request 1 in the same step
+  CHECK(b.saw(7, finished, 2));  // admitted behind request 1 in the same step
 }
 
 TEST_CASE("the admission gate wants room for the whole prompt, not for its first chunk") {
@@ -88,7 +89,7 @@ TEST_CASE("the admission gate wants room for the whole prompt, not for its first
   b.step();
   b.step();
   REQUIRE(b.load().blocks_total - b.load().blocks_used == 10);
-  b.arrive(request(1, 0, 190, 1));   // 12 blocks
+  b.arrive(request(1, 0, 190, 1));  // 12 blocks
   b.step();
   CHECK(b.load().running == (gate ? 1 : 2));
 }
@@ -100,7 +101,8 @@ TEST_CASE("one prefill at a time, b equal prompts arriving together wait (b + 1)
     c.max_num_batched_tokens = 64;
     Bench bench(c, plain);
     for (std::uint32_t i = 0; i < b; ++i) bench.arrive(request(i, 0, 64, 1));
-    while (bench.step()) {}
+    while (bench.step()) {
+    }
     double total = 0;
     for (const auto& [time, kind, id, value] : bench.seen.events) {
       if (kind == first_token) total += static_cast<double>(time) / us;
@@ -151,7 +153,8 @@ TEST_CASE("a session's next turn hits the blocks of its previous answer") {
   workload::Request turn = request(0, 0, 20, 30);  // 49 tokens stored at the end: three full blocks
   turn.content.tail = 900;
   b.arrive(turn);
-  while (b.step()) {}
+  while (b.step()) {
+  }
   workload::Request next = request(1, 0, 60, 1);
   next.content.tail = 900;
   b.arrive(next);
@@ -172,9 +175,9 @@ TEST_CASE("asynchronous scheduling gives a finished request's blocks and seat ba
   b.step();
   CHECK(b.saw(2, finished, 0));
   CHECK(b.load().waiting == 1);
-  b.step();                        // the seat is still taken
+  b.step();  // the seat is still taken
   CHECK(b.load().waiting == 1);
-  b.step();                        // now request 2 gets it
+  b.step();  // now request 2 gets it
   CHECK(b.saw(4, finished, 2));
 }
 
@@ -187,7 +190,8 @@ TEST_CASE("an end-of-sequence stop wastes one slot under asynchronous scheduling
   Bench b(c, plain);
   b.arrive(request(0, 0, 4, 3));
   b.arrive(request(1, 0, 4, 9));
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.replica->totals().wasted_slots == (stop == engine::Stop::Eos ? 2 : 0));
   CHECK(b.replica->totals().decode_tokens == 2 + 8);
 }

@@ -39,7 +39,8 @@ TEST_CASE("prompts run alone and first; decodes stand still meanwhile, unless mi
   b.step();
   b.step();
   b.arrive(request(1, 0, 100, 2));  // 64 + 36, or 63 + 37 beside one decode
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.saw(4, first_token, 1));
   CHECK(b.saw(5, finished, 1));
   CHECK(b.saw(mixed ? 10 : 12, finished, 0));
@@ -57,7 +58,8 @@ TEST_CASE("admission adds a share of the running requests' output limits to what
   b.arrive(request(1, 0, 20, 40));  // 60
   b.step();
   CHECK(b.load().running == (bold ? 2 : 1));
-  while (b.step()) {}
+  while (b.step()) {
+  }
   if (!bold) {
     CHECK(b.saw(40, finished, 0));
     CHECK(b.saw(41, first_token, 1));  // not tried again before a request has left
@@ -87,7 +89,8 @@ TEST_CASE("a full batch decodes once more after a request has left before the ne
   b.arrive(request(0, 0, 4, 3));
   b.arrive(request(1, 0, 4, 9));
   b.arrive(request(2, 0, 4, 1));
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.saw(3, finished, 0));
   // Asynchronous scheduling learns of an end one step late, whatever ended it, and spends one slot on it.
   CHECK(b.saw(async ? 6 : 5, finished, 2));
@@ -107,7 +110,8 @@ TEST_CASE("of requests with equally many tokens the longest prompt is retracted 
     b.step();
   }
   // 19 tokens held at 3 us and three more a step: 58 at 16 us, when three do not fit. Every request has 14.
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.saw(16, preempted, 1));
   CHECK(b.replica->totals().preemptions == 1);
   CHECK(b.saw(22, finished, 0));
@@ -125,7 +129,8 @@ TEST_CASE("the request with the fewest generated tokens is retracted, however sh
   for (int i = 0; i < 6; ++i) b.step();
   b.arrive(request(1, 0, 5, 20));
   // 13 + 5 tokens at 7 us, two more a step: 44 at 20 us.
-  while (b.step()) {}
+  while (b.step()) {
+  }
   CHECK(b.saw(20, preempted, 1));
   CHECK(b.saw(21, finished, 0));
 }
@@ -181,7 +186,8 @@ TEST_CASE("a retracted request finds its prompt in the cache and its answer gone
     b.step();
   }
   // 18 tokens and three more a step fill the pool when each has 15; of equals the last one goes.
-  while (b.step()) {}
+  while (b.step()) {
+  }
   REQUIRE(b.replica->totals().preemptions == 1);
   CHECK(b.seen.lookups.at(3) == std::tuple<std::uint32_t, std::int32_t, std::int32_t, int>{2, 21, 6, 1});
 }
@@ -211,7 +217,8 @@ TEST_CASE("longest prefix first computes a prefix common to waiting requests onc
   b.arrive(sharing(1, 8, 50, 60, 1));
   b.arrive(sharing(2, 8, 50, 60, 1));
   b.arrive(request(3, 0, 20, 1));
-  while (b.step()) {}
+  while (b.step()) {
+  }
   REQUIRE(b.seen.lookups.size() == 3);
   CHECK(std::get<0>(b.seen.lookups[1]) == 3);
   CHECK(std::get<2>(b.seen.lookups[2]) == 50);

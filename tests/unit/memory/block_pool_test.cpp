@@ -59,7 +59,7 @@ TEST_CASE("of two copies of one content the oldest answers, and the younger one 
   pool.publish(second, content_key(5, 0));
   CHECK(pool.find(content_key(5, 0)) == first);
   pool.release(first);
-  pool.allocate();               // the never-used third block goes first
+  pool.allocate();                  // the never-used third block goes first
   CHECK(pool.allocate() == first);  // evicts the oldest copy
   CHECK(pool.find(content_key(5, 0)) == second);
 }

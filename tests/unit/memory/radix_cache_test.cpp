@@ -25,7 +25,7 @@ TEST_CASE("a string that leaves a node half way splits it") {
   const auto other = tree.insert(key({{1, 10}, {3, 14}}));
   CHECK(other.pages == 10);
   CHECK(tree.pages() == 24);
-  CHECK(tree.match(key({{1, 4}})).pages == 4);        // splits inside chain 1
+  CHECK(tree.match(key({{1, 4}})).pages == 4);  // splits inside chain 1
   CHECK(tree.match(key({{1, 10}, {2, 30}})).pages == 20);
   CHECK(tree.match(key({{4, 3}})).pages == 0);
   CHECK(tree.pages() == 24);
@@ -40,7 +40,7 @@ TEST_CASE("whole leaves are evicted, least recently used first, and then what th
   tree.match(key({{1, 10}, {2, 20}}));   // renews trunk and first leaf
   CHECK(tree.evict(1) == 4);
   CHECK(tree.match(key({{1, 10}, {3, 14}})).pages == 10);
-  CHECK(tree.evict(7) == 6 + 10);        // the leaf of chain 5, then of chain 2; the trunk was used last
+  CHECK(tree.evict(7) == 6 + 10);  // the leaf of chain 5, then of chain 2; the trunk was used last
   CHECK(tree.match(key({{1, 10}, {2, 20}})).pages == 10);
   CHECK(tree.evict(100) == 10);
   CHECK(tree.pages() == 0);
@@ -73,6 +73,6 @@ TEST_CASE("a pool gives duplicates back when a request hands its pages over") {
   pool.adopt(key({{1, 10}}), 0);  // the same content: its ten pages are free at once
   CHECK(pool.available() == 20);
   CHECK(pool.obtainable() == 30);
-  CHECK(pool.reserve(25));        // evicts
+  CHECK(pool.reserve(25));  // evicts
   CHECK(pool.cache().pages() == 0);
 }

@@ -185,6 +185,9 @@ TEST_CASE("layers with a window form groups that hold only the window") {
   // 112 tokens: 7 blocks in full, and at most 31 + 1 tokens in 2 blocks plus one for the edge
   CHECK(blocks_of(layout, 112, 1) == 7 + 2 * 3);
   CHECK(blocks_of(layout, 16, 1) == 3);
+  CHECK(blocks_held(layout, 112) == 7 + 2 + 2);  // tokens 81 to 111 are still in sight
+  CHECK(blocks_held(layout, 113) == 8 + 2 * 3);
+  CHECK(blocks_held(layout, 16) == 3);
   const KvLayout plain = kv_layout(m, precision::Format::BFloat16, 1, 16, false);
   CHECK(plain.groups() == 1);
   CHECK(blocks_of(plain, 112, 1) == 7);
