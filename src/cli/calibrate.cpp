@@ -1,6 +1,7 @@
 // `calibrate`: fits kernel profiles to operator tables, scores profiles on them, shows what a profile holds.
 #include "calibrate/curves.hpp"
 #include "calibrate/fit.hpp"
+#include "calibrate/levels.hpp"
 #include "calibrate/profile_text.hpp"
 #include "calibrate/score.hpp"
 #include "cli/output.hpp"
@@ -235,18 +236,20 @@ int calibrate_score(const CalibrateOptions& o) {
 }
 
 int calibrate_show(const CalibrateOptions& o) {
-  const auto known = scenario::kernel_profiles();
-  bool shown = false;
-  for (const auto& name : known) {
+  std::vector<calibrate::NamedProfile> shown;
+  for (const auto& name : scenario::kernel_profiles()) {
     if ((!o.stack.empty() && name.stack != o.stack) || (!o.gpu.empty() && name.gpu != o.gpu)) continue;
-    const auto profile = scenario::kernel_profile(name.stack, name.gpu);
-    print(fmt::format("{}{} on {} (measured: {})\n\n{}\n{}\n", shown ? "\n" : "", name.stack, name.gpu, profile->stack,
-                      fits_text(*profile), sources_text(profile->sources)));
-    shown = true;
+    shown.push_back({name.stack, *scenario::kernel_profile(name.stack, name.gpu)});
   }
-  if (!shown)
+  if (shown.empty())
     throw core::InputError("calibrate show",
                            fmt::format("no kernel profile of stack \"{}\" and GPU \"{}\"", o.stack, o.gpu));
+  if (o.markdown) print(calibrate::profiles_markdown(shown));
+  for (std::size_t i = 0; i < shown.size() && !o.markdown; ++i) {
+    const KernelProfile& p = shown[i].profile;
+    print(fmt::format("{}{} on {} (measured: {})\n\n{}\n{}\n", i > 0 ? "\n" : "", shown[i].stack, p.gpu, p.stack,
+                      fits_text(p), sources_text(p.sources)));
+  }
   return exit_done;
 }
 

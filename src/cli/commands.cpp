@@ -157,7 +157,8 @@ void add_calibrate_verbs(CLI::App& app, Parsed& p) {
   host_app->add_flag("--quick", o.quick, "no fits with one model left out");
   host_app->add_option("--threads", o.threads, "threads to use; results do not depend on it")
       ->check(CLI::Range(0, 4096));
-  add("show", "what the built-in profiles hold", calibrate_show);
+  CLI::App* show_app = add("show", "what the built-in profiles hold", calibrate_show);
+  show_app->add_flag("--markdown", o.markdown, "held-out errors by family and the fits beyond their level");
 }
 
 void add_question_verbs(CLI::App& app, Parsed& p) {

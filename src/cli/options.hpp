@@ -54,6 +54,7 @@ struct CalibrateOptions {
   std::string note;     // stored in the profile
   bool cross_validate = false;
   int threads = 0;
+  bool markdown = false;
   bool quick = false;  // no cross-validation while fitting
   bool monotone = false;
   bool json = false;

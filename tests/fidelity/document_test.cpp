@@ -50,3 +50,10 @@ TEST_CASE("the document opens with the assumptions that the preface states") {
   const std::string root = SERVECAST_SOURCE_DIR;
   CHECK(read(root + "/docs/FIDELITY.md").starts_with(read(root + "/docs/fidelity-preface.md")));
 }
+
+TEST_CASE("the document's errors of kernel profiles are those of the built-in ones") {
+  const std::string document = read(std::string(SERVECAST_SOURCE_DIR) + "/docs/FIDELITY.md");
+  const std::string shown = output_of("'" SERVECAST_BINARY "' calibrate show --markdown");
+  REQUIRE_FALSE(shown.empty());
+  CHECK(between(document, "<!-- profiles -->\n", "<!-- end profiles -->") == shown);
+}
