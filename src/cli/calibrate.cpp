@@ -16,12 +16,14 @@
 #include "scenario/library.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 namespace servecast::cli {
 
@@ -237,13 +239,21 @@ int calibrate_score(const CalibrateOptions& o) {
 
 int calibrate_show(const CalibrateOptions& o) {
   std::vector<calibrate::NamedProfile> shown;
+  std::set<std::string> stacks;
+  std::set<std::string> on;
   for (const auto& name : scenario::kernel_profiles()) {
-    if ((!o.stack.empty() && name.stack != o.stack) || (!o.gpu.empty() && name.gpu != o.gpu)) continue;
-    shown.push_back({name.stack, *scenario::kernel_profile(name.stack, name.gpu)});
+    stacks.insert(name.stack);
+    on.insert(name.gpu);
+    if (!o.gpu.empty() && name.gpu != o.gpu) continue;
+    auto profile = scenario::kernel_profile(name.stack, name.gpu);
+    if (!o.stack.empty() && name.stack != o.stack && profile->stack != o.stack) continue;
+    shown.push_back({name.stack, std::move(*profile)});
   }
   if (shown.empty())
-    throw core::InputError("calibrate show",
-                           fmt::format("no kernel profile of stack \"{}\" and GPU \"{}\"", o.stack, o.gpu));
+    throw core::InputError(
+        "calibrate show",
+        fmt::format("no kernel profile of stack \"{}\" and GPU \"{}\"; there are stacks {} and GPUs {}", o.stack, o.gpu,
+                    fmt::join(stacks, ", "), fmt::join(on, ", ")));
   if (o.markdown) print(calibrate::profiles_markdown(shown));
   for (std::size_t i = 0; i < shown.size() && !o.markdown; ++i) {
     const KernelProfile& p = shown[i].profile;

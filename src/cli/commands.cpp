@@ -136,10 +136,12 @@ void add_calibrate_verbs(CLI::App& app, Parsed& p) {
   CalibrateOptions& o = p.calibrate;
   const auto add = [&](const char* name, const char* help, int (*verb)(const CalibrateOptions&)) {
     CLI::App* one = top->add_subcommand(name, help);
-    text(*one, "--gpu", o.gpu, "GPU, where the names of the tables do not say it");
-    text(*one, "--stack", o.stack, "serving stack, e.g. vllm-0.19.0, where the names do not say it");
     one->callback([&p, verb] { p.verb = [&p, verb] { return verb(p.calibrate); }; });
     return one;
+  };
+  const auto tables_of = [&o](CLI::App& one) {
+    text(one, "--gpu", o.gpu, "GPU, where the names of the tables do not say it");
+    text(one, "--stack", o.stack, "serving stack, e.g. vllm-0.19.0, where the names do not say it");
   };
   CLI::App* fit_app = add("fit", "fit one GPU's profile", calibrate_fit);
   text(*fit_app, "tables", o.files, "operator tables: CSV, plain or .xz")->required();
@@ -147,17 +149,22 @@ void add_calibrate_verbs(CLI::App& app, Parsed& p) {
   text(*fit_app, "--note", o.note, "stored in the profile");
   fit_app->add_flag("--quick", o.quick, "no cross-validation");
   fit_app->add_flag("--monotone", o.monotone, "GEMM times never fall with more rows or width, at the knots");
+  tables_of(*fit_app);
   CLI::App* score_app = add("score", "errors of a profile on operator tables", calibrate_score);
   text(*score_app, "tables", o.files, "operator tables: CSV, plain or .xz")->required();
   text(*score_app, "--profile", o.profile, "kernel profile to score; the built-in one without it");
   score_app->add_flag("--cross-validate", o.cross_validate, "fit anew with whole key groups held out");
   score_app->add_flag("--json", o.json, "machine-readable output");
+  tables_of(*score_app);
   CLI::App* host_app = add("host", "fit a stack's host constants to closed-loop serving rows", calibrate_host);
   text(*host_app, "rows", o.files, "measured rows, as validate reads them")->required();
+  text(*host_app, "--stack", o.stack, "stack whose constants are fitted (servecast list stacks)")->required();
   host_app->add_flag("--quick", o.quick, "no fits with one model left out");
   host_app->add_option("--threads", o.threads, "threads to use; results do not depend on it")
       ->check(CLI::Range(0, 4096));
   CLI::App* show_app = add("show", "what the built-in profiles hold", calibrate_show);
+  text(*show_app, "--gpu", o.gpu, "profiles of this GPU alone");
+  text(*show_app, "--stack", o.stack, "profiles of this stack alone");
   show_app->add_flag("--markdown", o.markdown, "held-out errors by family and the fits beyond their level");
 }
 
@@ -195,6 +202,8 @@ void add_validate_verb(CLI::App& app, Parsed& p) {
   text(*validate_app, "--max-error", v.limits, "METRIC=PERCENT: exit 4 when the median error is above (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
+  validate_app->add_option("--scenario-of", v.scenario_of, "print the scenario of the row on this line, and do no more")
+      ->check(CLI::Range(1, 1'000'000'000));
   validate_app->add_flag("--plain-clients", v.plain_clients, "leave out client settings that only some series imply");
   validate_app->add_option("--threads", v.threads, "threads to use; results do not depend on it")
       ->check(CLI::Range(0, 4096));

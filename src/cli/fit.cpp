@@ -48,6 +48,10 @@ std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
   report::Table table({{"KV cache of one replica", report::Align::Left, 30}, {""}});
   table.row({"blocks", count_text(f.capacity.blocks)});
   table.row({"tokens per block", count_text(f.kv.block_size)});
+  if (f.kv.groups() > 1) {
+    table.row({"groups of layers sharing them", count_text(f.kv.groups())});
+    table.row({"  of which see a window only", count_text(f.kv.windowed_groups)});
+  }
   table.row({"tokens", count_text(f.kv_tokens)});
   table.row(
       {fmt::format("requests of {}", counted(*f.settings.max_model_len, "token")), count_text(f.longest_requests)});

@@ -64,6 +64,7 @@ struct ValidateOptions {
   std::string file;
   std::vector<std::string> limits;  // "METRIC=PERCENT"
   int rows = 10;                    // furthest off
+  std::int64_t scenario_of = 0;  // line of the file; 0: validate
   bool plain_clients = false;
   int threads = 0;
   bool json = false;

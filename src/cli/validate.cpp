@@ -11,6 +11,10 @@ namespace servecast::cli {
 int validate(const ValidateOptions& options) {
   fidelity::ValidateOptions how;
   for (const std::string& text : options.limits) how.limits.push_back(fidelity::error_limit(text));
+  if (options.scenario_of > 0) {
+    print(fidelity::scenario_of_line(options.file, options.scenario_of, !options.plain_clients) + "\n");
+    return exit_done;
+  }
   watch_signals();
   Progress progress;
   how.threads = options.threads;

@@ -40,6 +40,9 @@ void add_decode(std::vector<ExplainRow>& rows, const StepModel& m, const StepSha
     const KernelTime k = m.measured(c).decode.at(s.decode_requests, static_cast<double>(context));
     rows.back().origin = name_of(k.origin);
     rows.back().extrapolated = k.extrapolated;
+    rows.back().launches = m.measured(c).layers;
+    const double launches_s = m.measured(c).layers * m.input().efficiency.attention_floor_us * 1e-6;
+    if (launches_s > rows.back().seconds / 2) rows.back().limit = Resource::Launch;
   }
 }
 

@@ -118,9 +118,11 @@ TimedOperator StepModel::time(const Operator& op, const MeasuredCurve* curve, do
     t.floor_s = 0;
     return out;
   }
-  t.compute_s = k.limit == kernels::Limit::Compute ? seconds : 0;
-  t.memory_s = k.limit == kernels::Limit::Memory ? seconds : 0;
-  t.floor_s = seconds - t.roofline_s();
+  // A kernel's launch is a launch; the rest goes to the roof that its work is nearer to.
+  const bool compute = t.compute_s >= t.memory_s;
+  t.floor_s = std::min(seconds, t.floor_s);
+  t.compute_s = compute ? seconds - t.floor_s : 0;
+  t.memory_s = compute ? 0 : seconds - t.floor_s;
   return out;
 }
 

@@ -51,6 +51,8 @@ constexpr Doubt doubts[] = {
      "170-250 ms whatever the prompt"},
     {"llama-3.1-8b", "h100", "trtllm 1.0.0rc3", 2, 8, any, any, 64, most, "",
      "the front end saturates and requests queue outside the engine"},
+    {"qwen3-32b", "b200", "trtllm 1.3", 2, 2, 15000, 500, 416, 416, "",
+     "416 such requests need twice the memory of two GPUs, and none waits"},
     {"qwen3-32b", "", "sglang 0.5.8", 1, 1, any, any, 0, most, "",
      "KV cache of a few thousand tokens; its share of memory is not stated"},
 };

@@ -1,6 +1,7 @@
 #include "fidelity/validate.hpp"
 
 #include "config/closest.hpp"
+#include "config/json_writer.hpp"
 #include "core/error.hpp"
 #include "core/parallel_for.hpp"
 #include "fidelity/predict.hpp"
@@ -141,6 +142,18 @@ Validation validate(const CsvTable& table, const std::string& place, const Valid
 
 Validation validate_file(const std::string& path, const ValidateOptions& options) {
   return validate(load_csv(path), path, options);
+}
+
+std::string scenario_of_line(const std::string& path, std::int64_t line, bool series_clients) {
+  const CsvTable table = load_csv(path);
+  const std::vector<scenario::Stack> stacks = scenario::built_in_stacks();
+  const std::string place = fmt::format("{}:{}", path, line);
+  for (const Case& c : cases_of(table, kind_of(table, path), {stacks, series_clients})) {
+    if (static_cast<std::int64_t>(c.line) != line) continue;
+    if (!c.scenario) throw core::InputError(place, c.detail.empty() ? "no run predicts this row" : c.detail);
+    return config::write(*c.scenario);
+  }
+  throw core::InputError(place, "no row of the table is on this line");
 }
 
 std::vector<Worst> worst_rows(const Validation& v, std::size_t n) {

@@ -62,6 +62,10 @@ struct Validation {
 Validation validate_file(const std::string& path, const ValidateOptions& options);
 Validation validate(const CsvTable& table, const std::string& place, const ValidateOptions& options);
 
+// The scenario that predicts the row on a line of the file, as a document to run and explain. Throws core::InputError
+// when there is no such row or none predicts it.
+std::string scenario_of_line(const std::string& path, std::int64_t line, bool series_clients);
+
 // The rows furthest off, worst first, over all metrics scored; n of them.
 struct Worst {
   const Case* row = nullptr;

@@ -61,8 +61,9 @@ Rows worst_table(const Validation& v, std::size_t n) {
   Rows rows;
   for (const Worst& w : worst_rows(v, n)) {
     const Breakdown& b = w.row->breakdown;
-    rows.push_back({w.row->id, w.row->shape, w.measure->metric, report::figure(*w.measure->predicted),
-                    report::figure(w.measure->measured), signed_pct(w.measure->error()),
+    rows.push_back({std::to_string(w.row->line), w.row->model + " " + w.row->gpu + " " + w.row->engine, w.row->shape,
+                    w.measure->metric, report::figure(*w.measure->predicted), report::figure(w.measure->measured),
+                    signed_pct(w.measure->error()),
                     b.limiting.empty() ? "-"
                                        : fmt::format("{:.0f}/{:.0f}/{:.0f}/{:.0f} {}", 100 * b.compute, 100 * b.memory,
                                                      100 * b.network, 100 * b.host, b.limiting)});
@@ -75,7 +76,7 @@ std::vector<std::string> with(std::vector<std::string> front, const std::vector<
   return front;
 }
 const std::vector<std::string> worst_titles = {
-    "row", "shape", "metric", "predicted", "measured", "error %", "compute/memory/network/host %, limit"};
+    "line", "row", "shape", "metric", "predicted", "measured", "error %", "compute/memory/network/host %, limit"};
 
 // The first `left` columns hold text.
 std::string plain(const std::vector<std::string>& titles, const Rows& rows, std::size_t left, bool text_last = false) {
@@ -131,7 +132,7 @@ std::string validation_text(const Validation& v, std::size_t worst) {
           plain(with({""}, accuracy_titles), overall_rows(v), 2);
   text += "\nBy model, GPU and engine\n" +
           plain(with({"model", "gpu", "engine", "stack"}, accuracy_titles), group_rows(v), 5);
-  if (worst > 0) text += "\nFurthest off\n" + plain(worst_titles, worst_table(v, worst), 3, true);
+  if (worst > 0) text += "\nFurthest off\n" + plain(worst_titles, worst_table(v, worst), 4, true);
   return text;
 }
 

@@ -13,6 +13,7 @@ double per_million(double usd, std::int64_t tokens) {
 TokenCost measure_cost(const RentedGpus& rented, core::Duration duration, std::int64_t prompt_tokens,
                        std::int64_t output_tokens) {
   TokenCost cost;
+  cost.usd_per_gpu_hour = rented.gpu_hour_usd;
   cost.usd = static_cast<double>(rented.gpus) * rented.gpu_hour_usd * core::to_seconds(duration) / 3600.0;
   cost.usd_per_million_output_tokens = per_million(cost.usd, output_tokens);
   cost.usd_per_million_input_tokens = per_million(cost.usd, prompt_tokens);

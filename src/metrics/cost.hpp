@@ -10,7 +10,8 @@
 namespace servecast::metrics {
 
 struct TokenCost {
-  double usd = 0;  // of the run
+  double usd_per_gpu_hour = 0;  // that the figures rest on
+  double usd = 0;               // of the run
   double usd_per_million_output_tokens = 0;
   double usd_per_million_input_tokens = 0;
   double usd_per_million_blended_tokens = 0;

@@ -26,6 +26,13 @@ constexpr double longest_span_s = core::longest_run_s / 2;  // of simulated arri
 constexpr double samples_beyond = 5;
 constexpr double most_percentile = 99.9;
 
+// Requests that a run of drawn traffic grows to, at most, before "too few to tell" is the answer (assumed: seconds).
+constexpr std::int64_t most_requests = 1'000'000;
+
+// Load factor beyond which a run that met its targets was only too short for the queue to show (the estimate of what
+// engines carry is good to some per cent: measured on runs at saturation).
+constexpr double most_load = 1.02;
+
 struct Interrupted {};
 
 void check_enough(std::int64_t requests, double percentile, const std::string& place, core::Problems& problems) {
@@ -91,10 +98,21 @@ class Prober {
   const std::vector<Point>& points() const { return points_; }
 
  private:
+  // Traffic that is drawn goes on for as long as it takes to tell; a trace ends where it ends.
   Point simulate(double factor, std::int32_t replicas) const {
     scenario::Resolved r = base_;
     r.scenario.pools[0].replicas = replicas;
     SERVECAST_ENSURE(workload::scale_rate(r.scenario.workload, factor), "the workload has no rate");
+    Point p = simulate(r, factor);
+    std::optional<std::int64_t>& requests = r.scenario.workload.requests;
+    while (p.undecided() && requests && *requests < most_requests) {
+      requests = std::min(most_requests, std::max(2 * *requests, p.enough_requests));
+      p = simulate(r, factor);
+    }
+    return p;
+  }
+
+  Point simulate(const scenario::Resolved& r, double factor) const {
     std::atomic<bool> give_up{false};
     bool saturated = false;
     scenario::RunOptions options;
@@ -128,7 +146,8 @@ class Prober {
     p.duration_s = outcome.result.duration_s.value_or(0);
     const bool all_met =
         std::all_of(p.targets.begin(), p.targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
-    p.good = all_met && !saturated && p.state != metrics::State::Overloaded && p.enough_requests == 0;
+    p.good = all_met && !saturated && p.state != metrics::State::Overloaded && p.enough_requests == 0 &&
+             p.load_factor <= most_load;
     return p;
   }
 

@@ -127,6 +127,7 @@ void write_cost(JsonWriter& json, const metrics::Result& result) {
   value_if(json, any, "usd_per_million_output_tokens", cost.usd_per_million_output_tokens);
   value_if(json, any, "usd_per_million_input_tokens", cost.usd_per_million_input_tokens);
   value_if(json, any, "usd_per_million_blended_tokens", cost.usd_per_million_blended_tokens);
+  json.value("usd_per_gpu_hour", cost.usd_per_gpu_hour);
   json.value("usd", cost.usd);
   json.end_object();
 }

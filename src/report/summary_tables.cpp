@@ -111,6 +111,7 @@ std::string money_and_power_table(const metrics::Result& result) {
                "per million tokens, all cost on them"});
     table.row({"blended", usd_if(n.output_tokens > 0, c.usd_per_million_blended_tokens),
                "per million prompt and output tokens"});
+    table.row({"price", usd_if(true, c.usd_per_gpu_hour), "per GPU and hour"});
   }
   if (result.energy) {
     const metrics::EnergyUse& e = *result.energy;

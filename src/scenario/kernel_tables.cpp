@@ -30,45 +30,47 @@ std::optional<cost::kernels::KernelProfile> nearest_profile(const std::string& s
   return std::nullopt;
 }
 
+void join(std::string& list, const std::string& name) { list += (list.empty() ? "" : ", ") + name; }
+
 }  // namespace
 
 LoadedKernels::LoadedKernels(const KernelSources& s, const hardware::Gpu& gpu, std::vector<std::string>& warnings) {
-  tables_.gemm = list(s.gemm, gpu, warnings);
-  tables_.decode = list(s.decode, gpu, warnings);
-  tables_.prefill = list(s.prefill, gpu, warnings);
-  tables_.moe = list(s.moe, gpu, warnings);
-  tables_.all_reduce = list(s.all_reduce, gpu, warnings);
+  tables_.gemm = list(s.gemm, gpu);
+  tables_.decode = list(s.decode, gpu);
+  tables_.prefill = list(s.prefill, gpu);
+  tables_.moe = list(s.moe, gpu);
+  tables_.all_reduce = list(s.all_reduce, gpu);
+  for (const auto& [from, stacks] : transferred_)
+    warnings.push_back(fmt::format("kernel times of {} are transferred from {} by specification: no {} was measured",
+                                   stacks, from, gpu.name));
+  if (!missing_.empty())
+    warnings.push_back(
+        fmt::format("no kernel profile of {} serves a {}: operators keep their data-sheet times", missing_, gpu.name));
 }
 
-cost::KernelTables::List LoadedKernels::list(const std::vector<KernelChoice>& choices, const hardware::Gpu& gpu,
-                                             std::vector<std::string>& warnings) {
+cost::KernelTables::List LoadedKernels::list(const std::vector<KernelChoice>& choices, const hardware::Gpu& gpu) {
   cost::KernelTables::List out;
   for (const KernelChoice& choice : choices) {
     const auto& only = choice.architectures;
     if (!only.empty() && std::find(only.begin(), only.end(), gpu.architecture) == only.end()) continue;
     cost::TableChoice tables{{}, choice.types, choice.kernel};
     for (const std::string& stack : choice.stacks)
-      if (const cost::kernels::Kernels* k = load(stack, gpu, warnings)) tables.tables.push_back(k);
+      if (const cost::kernels::Kernels* k = load(stack, gpu)) tables.tables.push_back(k);
     if (!tables.tables.empty()) out.push_back(std::move(tables));
   }
   return out;
 }
 
-const cost::kernels::Kernels* LoadedKernels::load(const std::string& stack, const hardware::Gpu& gpu,
-                                                  std::vector<std::string>& warnings) {
+const cost::kernels::Kernels* LoadedKernels::load(const std::string& stack, const hardware::Gpu& gpu) {
   const auto [at, added] = loaded_.try_emplace(stack);
   if (!added) return at->second.get();
   const auto profile = nearest_profile(stack, gpu);
   if (!profile) {
-    warnings.push_back(
-        fmt::format("no kernel profile of {} serves a {}: its operators keep their data-sheet times", stack, gpu.name));
+    join(missing_, stack);
     return nullptr;
   }
   at->second = std::make_unique<cost::kernels::Kernels>(*profile, gpu);
-  if (at->second->transferred()) {
-    warnings.push_back(fmt::format("kernel times of {} are transferred from {} by specification: no {} was measured",
-                                   stack, profile->gpu, gpu.name));
-  }
+  if (at->second->transferred()) join(transferred_[profile->gpu], stack);
   return at->second.get();
 }
 

@@ -199,6 +199,16 @@ TEST_CASE("of several tables in one choice the fastest times each size") {
   CHECK(row(e, "mlp down").seconds == row(explain(model_with(a, g, one), decoders(64, 1000), {}), "mlp down").seconds);
 }
 
+TEST_CASE("a measured kernel's time goes to the roof its work is nearer to, but for its launch") {
+  const auto a = samples::llama_70b();
+  const auto g = samples::h100();
+  const kernels::Kernels k(profile(), g);
+  const KernelTables t = tables(k);
+  CHECK(row(explain(model_with(a, g, t), decoders(64, 1000), {}), "mlp down").limit == Resource::Memory);
+  CHECK(row(explain(model_with(a, g, t), decoders(1, 1), {{0, 8000}}), "mlp down").limit == Resource::Compute);
+  CHECK(row(explain(model_with(a, g, t), decoders(64, 1000), {}), "decode attention").launches == 80);
+}
+
 TEST_CASE("a choice for other types is passed over") {
   const auto a = samples::llama_70b();
   const auto g = samples::h100();

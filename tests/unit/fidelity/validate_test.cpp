@@ -70,3 +70,12 @@ TEST_CASE("a limit on what a file does not score is refused before anything is p
                     Catch::Contains("--max-error: itl_ms is not scored here"));
   CHECK_FALSE(began);
 }
+
+TEST_CASE("the scenario of a row can be taken out of its file, by its line") {
+  const std::string points = std::string(SERVECAST_SOURCE_DIR) + "/tests/fidelity/points.csv";
+  const std::string document = scenario_of_line(points, 2, true);
+  CHECK(document.find("\"version\": 1") != std::string::npos);
+  CHECK(document.find("\"closed_loop\"") != std::string::npos);
+  CHECK_THROWS_WITH(scenario_of_line(points, 1, true), Catch::Contains("no row of the table is on this line"));
+  CHECK_THROWS_WITH(scenario_of_line(points, 100'000, true), Catch::Contains("points.csv:100000"));
+}

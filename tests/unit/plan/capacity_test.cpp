@@ -105,18 +105,33 @@ TEST_CASE("fewer requests than a percentile needs are refused with the number th
   CHECK_THROWS_WITH(find_replicas(resolved(s), {}), Catch::Contains("at least 500"));
 }
 
-TEST_CASE("the search stops where the requests are too few to tell, and says so") {
-  scenario::Scenario s = one_seat(4, 100);
-  s.pools[0].engine.max_num_seqs = 256;
-  s.slo.e2e_ms = 1e9;
-  s.slo.percentile = 50;
-  const Capacity c = find_capacity(resolved(s), {});
-  // Batches take 10 ms of prefill and twice 90 ms of decoding to fill, and the window must be twice that: 0.38 s.
-  CHECK(c.low() == Approx(100 / 0.38).epsilon(0.2));
-  REQUIRE(c.at_high);
-  CHECK(c.at_high->undecided());
-  CHECK(c.at_high->why().find("100 requests at this rate are too few to tell") == 0);
-  CHECK(capacity_text(c).find("at least ") == 0);
+TEST_CASE("drawn traffic goes on until its runs can tell, so the fewest replicas do not depend on the stated count") {
+  scenario::Scenario s = one_seat(2000, 500);  // 200 seats' worth of work, in a quarter of a second
+  s.slo.e2e_ms = 400;
+  s.slo.percentile = 90;
+  const Sizing few = find_replicas(resolved(s), {});
+  s.workload.requests = 20'000;
+  const Sizing many = find_replicas(resolved(s), {});
+  REQUIRE(few.replicas);
+  REQUIRE(many.replicas);
+  CHECK(*many.replicas >= 200);
+  CHECK(*few.replicas >= *many.replicas - 20);
+  CHECK(*few.replicas <= *many.replicas + 20);
+  CHECK(few.at->requests > 500);
+}
+
+TEST_CASE("where the requests of a trace are too few to tell, the answer is a lower limit and says why") {
+  Capacity c;
+  c.unit = "times the trace";
+  c.scenario_rate = 1;
+  c.gpus = 1;
+  c.factor = {2, 4};
+  Point& high = c.at_high.emplace();
+  high.requests = 100;
+  high.enough_requests = 500;
+  CHECK(high.undecided());
+  CHECK(high.why() == "100 requests at this rate are too few to tell, about 500 would do");
+  CHECK(capacity_text(c).find("at least 2.00 times the trace") == 0);
   CHECK(capacity_json(c).find("\"high\"") == std::string::npos);
 }
 

@@ -105,6 +105,7 @@ TEST_CASE("a full result has every name of the contract") {
     "usd_per_million_output_tokens": 1.527,
     "usd_per_million_input_tokens": 0.279,
     "usd_per_million_blended_tokens": 0.236,
+    "usd_per_gpu_hour": 2.9,
     "usd": 6.444
   },
   "confidence": {

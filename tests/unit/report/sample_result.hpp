@@ -29,7 +29,7 @@ inline metrics::Result full() {
   r.time = metrics::TimeShares{0.2, 0.4, 0.0625, 0.0375, 0.3};
   r.limiting_resource = "memory_bandwidth";
   r.energy = metrics::EnergyUse{6200000, 1.47, 0.227, 6200, 7900, 650};
-  r.cost = metrics::TokenCost{6.444, 1.527, 0.279, 0.236};
+  r.cost = metrics::TokenCost{2.9, 6.444, 1.527, 0.279, 0.236};
   r.confidence = metrics::Confidence{200, true, 4312, 0.05, 3.25, 0.5, 90.0};
   r.origin = metrics::OriginShares{0.0, 0.25, 0.5, 0.25, 0.1};
   r.steps = 123456;

@@ -51,6 +51,7 @@ TEST_CASE("the summary of a full result") {
   output                 $1.53  per million tokens, all cost on them
   input                 $0.279  per million tokens, all cost on them
   blended               $0.236  per million prompt and output tokens
+  price                  $2.90  per GPU and hour
   energy                  1.47  J per output token
   power                   6.20  kW mean, 7.90 kW peak
 
@@ -112,7 +113,7 @@ TEST_CASE("no line of any summary is wider than 80 columns or holds a control ch
     r.memory.push_back({words(), count(), count(), number(), number(), number(), count(), 16, count(), random.uniform(),
                         random.uniform(), count(), random.uniform()});
     r.energy = metrics::EnergyUse{number(), number(), number(), number(), number(), number()};
-    r.cost = metrics::TokenCost{number(), number(), number(), number()};
+    r.cost = metrics::TokenCost{number(), number(), number(), number(), number()};
     r.confidence = metrics::Confidence{count(), random.below(2) == 0, number(), 0, number(), number(), number()};
     r.warnings = {words(), words() + words() + words() + words()};
     r.seed = random.next();
