@@ -35,7 +35,9 @@ plan::Comparison compared(const CompareOptions& options) {
   std::vector<std::string> sets_b = options.sets;
   sets_b.insert(sets_b.end(), options.sets_b.begin(), options.sets_b.end());
   const scenario::Resolved first = scenario::resolve({options.a, options.sets, {}});
-  const scenario::Resolved second = scenario::resolve({options.b, sets_b, {}});
+  scenario::Resolved second = scenario::resolve({options.b, sets_b, {}});
+  for (std::size_t i = 0; i < options.sets_b.size(); ++i)
+    second.scenario.name += (i == 0 ? " with " : ", ") + options.sets_b[i];
   return plan::compare_scenarios(first, second, {options.replications, options.threads, &interrupted()});
 }
 

@@ -16,6 +16,7 @@
 #include "scenario/stack.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -163,6 +164,25 @@ std::string fabric_text(const fabric::ScaleUp& s) {
   return text + note_text("note", s.note) + origins_text(s.origin);
 }
 
+std::string kernel_tables_text(const scenario::KernelSources& k) {
+  std::string text;
+  const auto operator_text = [&text](const char* name, const std::vector<scenario::KernelChoice>& choices) {
+    for (const scenario::KernelChoice& c : choices) {
+      std::string when;
+      for (const auto type : c.types) when += fmt::format(" {}", names_of(type)[static_cast<std::size_t>(type)]);
+      for (const std::string& a : c.architectures) when += " " + a;
+      if (!c.kernel.empty()) when += " " + c.kernel;
+      text += row(name, fmt::format("{}{}", fmt::join(c.stacks, ", "), when.empty() ? "" : " for" + when));
+    }
+  };
+  operator_text("matrix multiplication", k.gemm);
+  operator_text("decode attention", k.decode);
+  operator_text("prefill attention", k.prefill);
+  operator_text("routed experts", k.moe);
+  operator_text("all-reduce", k.all_reduce);
+  return text;
+}
+
 std::string stack_text(const scenario::Stack& s) {
   std::string text = fmt::format("{}: {} {} (from {} on), scheduler {}\n\ndefaults by GPU\n", s.name,
                                  names_of(s.engine)[static_cast<std::size_t>(s.engine)], s.version, s.since,
@@ -173,6 +193,7 @@ std::string stack_text(const scenario::Stack& s) {
                 fmt::format("{}, {}", counted(c.max_num_batched_tokens, "token"), counted(c.max_num_seqs, "request")));
   text += fmt::format("\nengine settings\n{}\nmemory recipe\n{}\nhost times\n{}", config::write(s.settings),
                       config::write(s.memory), config::write(s.host));
+  if (s.kernel_tables) text += "\nkernel tables\n" + kernel_tables_text(*s.kernel_tables);
   return text + note_text("note", s.note) + origins_text(s.origin);
 }
 

@@ -126,7 +126,7 @@ Validation validate(const CsvTable& table, const std::string& place, const Valid
   std::size_t done = 0;
   core::parallel_for(work.size(), options.threads, [&](std::size_t i) {
     if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) {
-      work[i]->refuse("interrupted");
+      work[i]->refuse(std::string(not_reached));
       return;
     }
     predict(*work[i], cache);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace servecast::fidelity {
@@ -29,6 +30,9 @@ struct ValidateOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::size_t done, std::size_t total)> progress;  // called from one thread at a time
 };
+
+// Reason of the rows that an interrupted validation did not come to.
+inline constexpr std::string_view not_reached = "not reached before the interruption";
 
 struct MetricAccuracy {
   std::string metric;

@@ -112,12 +112,14 @@ Rows count_rows(const std::map<std::string, std::size_t, std::less<>>& counts) {
 std::string headline(const Validation& v) {
   std::size_t refused = 0;
   std::size_t context = 0;
-  for (const auto& [reason, n] : v.refused) refused += n;
+  std::size_t left = 0;
+  for (const auto& [reason, n] : v.refused) (reason == not_reached ? left : refused) += n;
   for (const auto& [reason, n] : v.context) context += n;
-  return fmt::format("{} of {}: {} predicted, {} refused, {}, {} context",
+  return fmt::format("{} of {}: {} predicted, {} refused, {}, {} context{}",
                      core::counted(static_cast<std::int64_t>(v.cases.size()), "row"),
                      kind_names[static_cast<std::size_t>(v.kind)], v.predicted, refused,
-                     core::counted(static_cast<std::int64_t>(v.duplicates), "duplicate"), context);
+                     core::counted(static_cast<std::int64_t>(v.duplicates), "duplicate"), context,
+                     left > 0 ? fmt::format(", {} not reached", left) : "");
 }
 
 }  // namespace
