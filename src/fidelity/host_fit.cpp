@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -151,6 +152,19 @@ ByModel cases_by_model(const CsvTable& table, const std::string& place, const st
   return out;
 }
 
+// Drops the cases that turn out to be refused, and models of which none is left.
+void predict_as_built_in(const Fitter& fitter, ByModel& all, HostFit& out) {
+  for (auto model = all.begin(); model != all.end();) {
+    Cases predicted = fitter.predicted(model->second, out.before);
+    Cases kept;
+    for (std::size_t i = 0; i < predicted.size(); ++i)
+      if (predicted[i].fate == Fate::Predicted) kept.push_back(std::move(model->second[i]));
+    if (!kept.empty()) out.errors_before.push_back(errors_of(model->first, predicted));
+    model->second = std::move(kept);
+    model = model->second.empty() ? all.erase(model) : std::next(model);
+  }
+}
+
 void leave_one_out(const Fitter& fitter, const ByModel& all, const ByModel& few, const HostFitOptions& options,
                    HostFit& out) {
   for (const auto& [model, cases] : all) {
@@ -170,18 +184,19 @@ HostFit fit_host(const CsvTable& table, const std::string& place, const std::str
   const auto own =
       std::find_if(stacks.begin(), stacks.end(), [&](const scenario::Stack& s) { return s.name == stack; });
   if (own == stacks.end()) throw core::InputError("--stack", fmt::format("no stack is named {}", stack));
-  const ByModel all = cases_by_model(table, place, stack, stacks);
-  const ByModel few = sample(all, options.rows_per_model);
+  ByModel all = cases_by_model(table, place, stack, stacks);
   const Fitter fitter(*own, options);
   HostFit out;
   out.stack = stack;
   out.before = own->host;
+  if (options.progress) options.progress("built-in constants");
+  predict_as_built_in(fitter, all, out);
+  if (all.empty()) throw core::InputError(place, fmt::format("no row can be predicted by the stack {}", stack));
+  const ByModel few = sample(all, options.rows_per_model);
   if (options.progress) options.progress("all models");
   out.after = fitter.fit(few);
-  for (const auto& [model, cases] : all) {
-    out.errors_before.push_back(errors_of(model, fitter.predicted(cases, out.before)));
+  for (const auto& [model, cases] : all)
     out.errors_after.push_back(errors_of(model, fitter.predicted(cases, out.after)));
-  }
   if (options.leave_one_out) leave_one_out(fitter, all, few, options, out);
   out.interrupted = fitter.stopped();
   return out;
