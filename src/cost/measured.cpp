@@ -21,7 +21,7 @@ std::vector<double> row_knots(std::int32_t most) {
   return out;
 }
 
-// A mixture of two answers: uncertain where either is; the nearer one names the limit.
+// A mixture of two answers: uncertain where either is.
 KernelTime between(const KernelTime& a, const KernelTime& b, double part) {
   KernelTime t = part < 0.5 ? a : b;
   t.seconds = a.seconds + (b.seconds - a.seconds) * part;

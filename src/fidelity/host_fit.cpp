@@ -1,10 +1,12 @@
 #include "fidelity/host_fit.hpp"
 
+#include "config/closest.hpp"
 #include "config/json_writer.hpp"
 #include "core/error.hpp"
 #include "core/parallel_for.hpp"
 #include "fidelity/predict.hpp"
 #include "fidelity/rows.hpp"
+#include "scenario/library.hpp"
 
 #include <fmt/format.h>
 
@@ -183,7 +185,9 @@ HostFit fit_host(const CsvTable& table, const std::string& place, const std::str
   const std::vector<scenario::Stack> stacks = scenario::built_in_stacks();
   const auto own =
       std::find_if(stacks.begin(), stacks.end(), [&](const scenario::Stack& s) { return s.name == stack; });
-  if (own == stacks.end()) throw core::InputError("--stack", fmt::format("no stack is named {}", stack));
+  if (own == stacks.end())
+    throw core::InputError("--stack", fmt::format("no stack is named {}{}", stack,
+                                                  config::hint(stack, scenario::names(scenario::Kind::Stack))));
   ByModel all = cases_by_model(table, place, stack, stacks);
   const Fitter fitter(*own, options);
   HostFit out;

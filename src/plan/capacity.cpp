@@ -29,8 +29,8 @@ constexpr double most_percentile = 99.9;
 // Requests that a run of drawn traffic grows to, at most, before "too few to tell" is the answer (assumed: seconds).
 constexpr std::int64_t most_requests = 1'000'000;
 
-// Load factor beyond which a run that met its targets was only too short for the queue to show (the estimate of what
-// engines carry is good to some per cent: measured on runs at saturation).
+// Load factor beyond which a run that met its targets was only too short for the queue to show (assumed: the estimate of
+// what engines carry is good to some per cent).
 constexpr double most_load = 1.02;
 
 struct Interrupted {};

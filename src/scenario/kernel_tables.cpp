@@ -12,7 +12,7 @@
 namespace servecast::scenario {
 namespace {
 
-// Architectures whose kernels have the shape of another's, which nobody measured: younger generations of one maker.
+// Architectures that nobody measured, and the one of the same maker whose kernels are nearest in shape (assumed).
 std::string_view stands_for(std::string_view architecture) {
   if (architecture == "blackwell_ultra") return "blackwell";
   if (architecture == "ampere" || architecture == "ada") return "hopper";

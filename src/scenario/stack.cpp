@@ -1,11 +1,14 @@
 #include "scenario/stack.hpp"
 
+#include "config/closest.hpp"
 #include "config/fields.hpp"
 #include "config/json_reader.hpp"
 #include "hardware/provenance.hpp"
+#include "scenario/kernel_profiles.hpp"
 #include "scenario/library.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -70,11 +73,27 @@ void describe(config::Fields& f, GpuClass& c) {
   f.required("source", c.source, "document, measurement or reasoning");
 }
 
+namespace {
+
+// A misspelt folder would leave operators at their data-sheet times, with no more than a warning.
+void check_profiles(config::Fields& f, const std::vector<std::string>& stacks) {
+  std::vector<std::string> known;
+  for (const KernelProfileName& p : kernel_profiles())
+    if (known.empty() || known.back() != p.stack) known.push_back(p.stack);
+  for (const std::string& s : stacks)
+    if (std::find(known.begin(), known.end(), s) == known.end())
+      f.problem("stacks", fmt::format("no kernel profiles are named \"{}\"{}; there are {}", s, config::hint(s, known),
+                                      fmt::join(known, ", ")));
+}
+
+}  // namespace
+
 void describe(config::Fields& f, KernelChoice& k) {
   f.required("stacks", k.stacks, "folders of kernel profiles; of several the fastest at each size");
   f.field("types", k.types, "formats it is for: of weights with their activations, of the cache for attention");
   f.field("architectures", k.architectures, "architectures of GPUs it is for");
   f.field("kernel", k.kernel, "routed experts: part of the kernel's name; absent: the one measured most");
+  if (f.reading()) check_profiles(f, k.stacks);
 }
 
 void describe(config::Fields& f, KernelSources& k) {

@@ -28,11 +28,6 @@ double transfer_error(Family family, bool same_architecture) {
 }
 constexpr double curve_transfer_error = 0.5;  // assumed: links differ more than kernels do
 
-Limit limit_of(const Physics& p) {
-  if (std::max(p.compute_us, p.memory_us) < p.us / 2) return Limit::Latency;
-  return p.compute_us > p.memory_us ? Limit::Compute : Limit::Memory;
-}
-
 // Whether the tensor cores multiply in this type; elsewhere its weights are widened, by kernels that nobody measured.
 bool executes(const Machine& m, DataType type) {
   switch (type) {
@@ -97,7 +92,6 @@ KernelTime Kernels::timed(const FittedKernel& kernel, const Features& x, bool co
   t.seconds = p.us * kernel.correction(x) * us;
   t.extrapolated = stand_in || !kernel.inside(x);
   t.origin = transferred_ || stand_in ? hardware::Evidence::Derived : hardware::Evidence::Measured;
-  t.limit = limit_of(p);
   const double moved = transferred_ ? transfer_error(kernel.key().family, same_architecture_) : 0;
   t.error = std::max({kernel.error(), moved, stand_in ? fallback_error : 0.0});
   return t;
@@ -188,7 +182,6 @@ std::optional<KernelTime> Kernels::exchange(const ExpertExchange& s) const {
   const auto& found = by_family_[static_cast<std::size_t>(family)];
   if (found.empty()) return std::nullopt;
   KernelTime t = timed(kernels_[found.front()], {s.tokens, s.hidden, s.top_k, s.experts, s.sms}, false, false);
-  if (t.limit == Limit::Memory) t.limit = Limit::Link;
   return t;
 }
 
@@ -202,7 +195,6 @@ std::optional<KernelTime> Kernels::curve(std::string_view op, std::string_view m
   t.seconds = found.us * us;
   t.extrapolated = found.outside;
   t.origin = transferred_ || found.interpolated ? hardware::Evidence::Derived : hardware::Evidence::Measured;
-  t.limit = Limit::Link;
   t.error = std::max(transferred_ ? curve_transfer_error : 0.0, found.interpolated ? between_error : curve_error);
   return t;
 }

@@ -46,14 +46,10 @@ struct KernelProfile {
 void describe(config::Fields& f, Source& s);
 void describe(config::Fields& f, KernelProfile& p);
 
-// What bounds a kernel: launch and other fixed time, arithmetic, memory, or the link.
-enum class Limit : std::uint8_t { Latency, Compute, Memory, Link };
-
 struct KernelTime {
   double seconds = 0;
   hardware::Evidence origin = hardware::Evidence::Measured;  // Derived: other GPU, or a stand-in for a missing format
   bool extrapolated = false;                                 // outside what was measured
-  Limit limit = Limit::Latency;
   double error = 0;  // 90th percentile of the relative error on key groups the fit did not see
 };
 

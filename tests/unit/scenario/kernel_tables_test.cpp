@@ -68,6 +68,16 @@ TEST_CASE("every profile that a built-in stack names exists on the GPUs that wer
   }
 }
 
+TEST_CASE("a stack that names kernel profiles nobody has is refused with the nearest name") {
+  std::string text(*find(Kind::Stack, "vllm-0.19"));
+  const std::string name = "\"vllm-0.24\"";
+  text.replace(text.find(name, text.find("\"decode\"")), name.size(), "\"vllm-0.42\"");
+  CHECK_THROWS_WITH(
+      config::read<Stack>(config::Document::from_text(text, "s.json")),
+      Catch::Contains("s.json:/kernel_tables/decode/0/stacks: no kernel profiles are named \"vllm-0.42\"") &&
+          Catch::Contains("there are sglang-0.5.14"));
+}
+
 TEST_CASE("a run says where its step times came from, in shares of one; fixed times come from nowhere") {
   const auto origin = run(small_run(), {}).result.origin;
   REQUIRE(origin);
