@@ -62,11 +62,7 @@ struct LogDoubt {
 };
 constexpr LogDoubt log_doubts[] = {
     {"K01", "counts 1.79 GiB outside PyTorch, which later releases removed"},
-    {"K29", "a connector holds memory of its own"},
-    {"K82", "fits weights padded for Marlin kernels, which the row does not state"},
     {"K84", "9.98 GiB of weights a rank where the checkpoint has 8; the process later exceeded its budget"},
-    {"K43", "before the engine profiled its memory"},
-    {"K46", "before the engine profiled its memory"},
 };
 
 bool engine_matches(std::string_view pattern, std::string_view engine) {

@@ -1,8 +1,11 @@
 #include "fidelity/kv_rows.hpp"
 
 #include "config/json_reader.hpp"
+#include "core/units.hpp"
 #include "fidelity/names.hpp"
 #include "scenario/library.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,6 +25,11 @@ bool read_built_in(scenario::Kind kind, const std::string& name, T& value) {
 }
 
 using precision::Format;
+
+// A logged activation peak this many times below that of the default limits shows that they were changed, and refuses
+// the row where the cache differs by more than this share for it. Assumed.
+constexpr double contradicted_peak = 2;
+constexpr double mattering_share = 0.03;
 
 double number(const CsvRow& row, const std::string& column) {
   const auto found = row.find(column);
@@ -97,6 +105,8 @@ std::string read_stack(const CsvRow& row, std::span<const scenario::Stack> stack
   const scenario::StackMatch match = scenario::nearest_stack(stacks, engine->second, row.at("version"));
   out.match = match.match;
   out.input.stack = *match.stack;
+  if (engine->second == scenario::Engine::Vllm && row.at("version").starts_with("0.2."))
+    return "recipe (vLLM before 0.3 sized its cache without profiling memory)";
   return "";
 }
 
@@ -120,6 +130,22 @@ void read_settings(const CsvRow& row, KvRow& out) {
   out.assumed_utilization = share <= 0;
 }
 
+// What an incomplete row leaves open and the rest of it shows to matter.
+std::string unstated(const CsvRow& row, const KvRow& out) {
+  if (row.at("note").find("connector") != std::string::npos)
+    return "connector memory (a KV connector holds some of its own)";
+  const bool two_layouts = out.input.formats.experts == Format::Mxfp4 && out.input.gpu.architecture == "hopper";
+  const bool named = row.at("weight_dtype").find("Marlin") != std::string::npos;
+  if (two_layouts && out.weights_gib == 0 && !named)
+    return "weights_gib_per_gpu (MXFP4 experts take 64.3 GiB with Triton kernels, 65.9 with Marlin)";
+  if (out.activation_gib == 0 || out.input.settings.max_num_seqs) return "";
+  const double peak = scenario::fit(out.input).capacity.activation_peak / core::GiB;
+  if (peak < contradicted_peak * out.activation_gib) return "";
+  if (peak - out.activation_gib < mattering_share * out.kv_gib) return "";
+  return fmt::format("max_num_seqs (a peak of {:g} GiB was logged where the engine's default takes {:.2f})",
+                     out.activation_gib, peak);
+}
+
 std::string complete(const CsvRow& row, std::span<const scenario::Stack> stacks, KvRow& out) {
   if (std::string missing = read_stack(row, stacks, out); !missing.empty()) return missing;
   if (!read_built_in(scenario::Kind::Model, model_name(row.at("model")), out.input.architecture))
@@ -130,7 +156,8 @@ std::string complete(const CsvRow& row, std::span<const scenario::Stack> stacks,
   if (std::string missing = read_formats(row, out.input); !missing.empty()) return missing;
   out.input.tensor = static_cast<std::int32_t>(number(row, "tp"));
   read_settings(row, out);
-  return scenario::fit_problem(out.input).value_or("");
+  if (auto problem = scenario::fit_problem(out.input)) return *problem;
+  return unstated(row, out);
 }
 
 }  // namespace

@@ -69,11 +69,17 @@ Count expert_width(const Moe& e, const Shard& s) {
   return round_up(ceil_divide(e.intermediate, split), s.padding.expert_intermediate_multiple);
 }
 
+Count mlp_scale_bytes(Format f, Count hidden, Count width, bool gated) {
+  return precision::scale_bytes(f, (gated ? 2 : 1) * width, hidden) + precision::scale_bytes(f, hidden, width);
+}
+
 Count experts_bytes(const Architecture& m, Format f, const Shard& s) {
   const Moe& e = *m.moe;
   const Count hidden = round_up(m.hidden, s.padding.expert_hidden_multiple);
   const Count width = expert_width(e, s);
   Count one = mlp_bytes(f, hidden, width, m.gated_mlp);
+  if (!s.padding.expert_scales)
+    one += mlp_scale_bytes(f, m.hidden, width, m.gated_mlp) - mlp_scale_bytes(f, hidden, width, m.gated_mlp);
   if (e.expert_bias) one += ((m.gated_mlp ? 2 : 1) * width + hidden) * vector_element_bytes;
   return ceil_divide(e.experts, s.expert) * one;
 }
@@ -141,6 +147,7 @@ std::optional<std::string> moe_problem(const Architecture& m, const Shard& s) {
 Padding mxfp4_expert_padding() {
   Padding p;
   p.expert_hidden_multiple = 256;
+  p.expert_scales = false;
   return p;
 }
 

@@ -24,10 +24,12 @@ struct Padding {
   std::int32_t vocab_multiple = 64;
   std::int32_t expert_hidden_multiple = 1;
   std::int32_t expert_intermediate_multiple = 1;
+  bool expert_scales = true;  // block scales are padded along with the elements
 };
 
-// Padding of gpt-oss's MXFP4 experts (hidden 2880 -> 3072) on GPUs without FP4 units. Derived: with it the weights of
-// gpt-oss-120b and -20b are 64.55 and 13.44 GiB, logged 64.38 and 13.47 (vLLM 0.11, H100).
+// Padding of gpt-oss's MXFP4 experts (hidden 2880 -> 3072, scales as they are) on GPUs without FP4 units. Derived: with
+// it the weights of gpt-oss-120b and -20b are 64.33 and 13.41 GiB, logged 64.38 and 13.47 (vLLM 0.11, H100), which
+// include some 0.03 GiB of rotary tables.
 Padding mxfp4_expert_padding();
 
 // Degrees of parallelism that share weights. Experts are divided by `expert` ranks, and each split tensor-wise over

@@ -54,10 +54,13 @@ std::int64_t matrix_bytes(Format f, std::int64_t rows, std::int64_t columns) {
   SERVECAST_ENSURE(rows >= 0 && columns >= 0, "matrix of {} x {}", rows, columns);
   if (rows == 0 || columns == 0) return 0;
   const Layout l = layout(f);
-  std::int64_t bytes = ceil_divide(rows * columns * l.bits, 8) + l.tensor_bytes;
-  if (l.block_rows > 0)
-    bytes += ceil_divide(rows, l.block_rows) * ceil_divide(columns, l.block_columns) * l.scale_bytes;
-  return bytes;
+  return ceil_divide(rows * columns * l.bits, 8) + l.tensor_bytes + scale_bytes(f, rows, columns);
+}
+
+std::int64_t scale_bytes(Format f, std::int64_t rows, std::int64_t columns) {
+  const Layout l = layout(f);
+  if (l.block_rows == 0) return 0;
+  return ceil_divide(rows, l.block_rows) * ceil_divide(columns, l.block_columns) * l.scale_bytes;
 }
 
 bool is_four_bit(Format f) { return layout(f).bits == 4; }

@@ -35,6 +35,8 @@ double activation_bytes(Format f);
 // Exact bytes of a stored rows x columns matrix, scale blocks rounded up to whole ones (blocks run along the columns)
 // and per-tensor scales included. Requires: rows, columns >= 0.
 std::int64_t matrix_bytes(Format f, std::int64_t rows, std::int64_t columns);
+// Of those, the bytes of block scales.
+std::int64_t scale_bytes(Format f, std::int64_t rows, std::int64_t columns);
 // True for formats whose elements are 4 bits wide.
 bool is_four_bit(Format f);
 std::string_view name(Format f);

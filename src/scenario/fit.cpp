@@ -108,6 +108,7 @@ model::Padding padding_of(const model::TensorFormats& formats, const hardware::G
   if (gpu.architecture != "hopper") {
     p.expert_hidden_multiple = marlin_hidden_multiple;
     p.expert_intermediate_multiple = marlin_intermediate_multiple;
+    p.expert_scales = true;
   }
   return p;
 }
