@@ -1,6 +1,7 @@
 #include "engine/constant_time.hpp"
 
 #include "engine/constant_time_replica.hpp"
+#include "engine/contiguous_loop.hpp"
 #include "engine/plain_loop.hpp"
 #include "engine/sglang_loop.hpp"
 
@@ -222,6 +223,7 @@ std::unique_ptr<Replica> make_constant_time(const Config& config, const cost::St
 std::unique_ptr<Replica> make_replica(const Config& config, const cost::StepCost& cost, Observer& observer,
                                       bool shared_content) {
   if (config.steps == StepKind::PrefillFirst) return make_sglang_loop(config, cost, observer);
+  if (config.kv_allocation != KvAllocation::Paged) return make_contiguous_loop(config, cost, observer);
   if (needs_plain_loop(config, cost, shared_content)) return make_plain_loop(config, cost, observer);
   return make_constant_time(config, cost, observer);
 }

@@ -31,7 +31,7 @@ void ConstantTime::account(std::int32_t step, std::int32_t seated) {
   const cost::StepTime& time = times_[static_cast<std::size_t>(step)];
   const std::int64_t used = config_.blocks - free_;
   const std::int32_t emitting = decoders_ - stopped_;
-  add_step(totals_, time, {emitting, stopped_, 0, used, seated});
+  add_step(totals_, time, {emitting, stopped_, 0, used, seated, slots_after(step)});
   if (emitting > 0) observer_.token_gap(time.total, emitting);
 }
 

@@ -46,6 +46,7 @@ class ConstantTime final : public Replica {
     const auto joining = static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
     return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, config_.blocks - free_, 0, config_.blocks};
   }
+  SlotUse slots(std::int32_t) const override { return in_progress_ ? slots_after(0) : slots_after(-1); }
   const Totals& totals() const override { return totals_; }
 
  private:
@@ -74,6 +75,15 @@ class ConstantTime final : public Replica {
   void give(std::int64_t blocks) {
     free_ += blocks;
     if (config_.enable_prefix_caching) runs_.add_anonymous(blocks);
+  }
+  // During step `step` of the run in progress, -1: between runs. Blocks of requests that have just ended count as internal.
+  SlotUse slots_after(std::int32_t step) const {
+    SlotUse use;
+    use.tokens = context_ + static_cast<std::int64_t>(decoders_) * step;
+    for (const Candidate& candidate : joins_) use.tokens += candidate.tokens();
+    if (partial_active_) use.tokens += partial_computed_;
+    use.internal = (config_.blocks - free_) * config_.block_size - use.tokens;
+    return use;
   }
   bool wastes_slot(std::int32_t tokens) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && tokens < config_.max_model_len;

@@ -55,6 +55,7 @@ struct StepCount {
   std::int32_t prefill_tokens = 0;
   std::int64_t used = 0;     // blocks
   std::int32_t running = 0;  // requests
+  SlotUse slots;
 };
 
 inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount& count) {
@@ -69,8 +70,13 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   totals.host += time.host;
   totals.scale_up_bytes += time.scale_up_bytes;
   if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
-  totals.block_time += static_cast<double>(count.used) * static_cast<double>(time.total.ps);
-  totals.running_time += static_cast<double>(count.running) * static_cast<double>(time.total.ps);
+  const auto ps = static_cast<double>(time.total.ps);
+  totals.block_time += static_cast<double>(count.used) * ps;
+  totals.running_time += static_cast<double>(count.running) * ps;
+  totals.slots.tokens += static_cast<double>(count.slots.tokens) * ps;
+  totals.slots.reserved += static_cast<double>(count.slots.reserved) * ps;
+  totals.slots.internal += static_cast<double>(count.slots.internal) * ps;
+  totals.slots.external += static_cast<double>(count.slots.external) * ps;
 }
 
 }  // namespace servecast::engine

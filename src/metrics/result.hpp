@@ -33,6 +33,7 @@ struct PoolMemory {
   std::int64_t kv_tokens = 0;
   double peak_use = 0;  // of the blocks of the fullest replica
   double mean_use = 0;  // over the life of the replicas
+  KvUse use;
   std::int64_t preemptions = 0;
   std::optional<double> prefix_hit_rate;  // hit tokens / queried tokens; none without prefix caching
 };

@@ -76,6 +76,16 @@ void write_throughput(JsonWriter& json, const metrics::Result& result) {
   json.end_object();
 }
 
+void write_use(JsonWriter& json, const metrics::KvUse& use) {
+  json.begin_object("kv_use");
+  json.value("token_states", use.token_states);
+  json.value("reservation", use.reservation);
+  json.value("internal_fragmentation", use.internal);
+  json.value("external_fragmentation", use.external);
+  json.value("free", use.free);
+  json.end_object();
+}
+
 void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pools) {
   json.begin_object("memory");
   for (const metrics::PoolMemory& pool : pools) {
@@ -90,6 +100,7 @@ void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pool
     json.value("kv_tokens", pool.kv_tokens);
     json.value("peak_use", pool.peak_use);
     json.value("mean_use", pool.mean_use);
+    write_use(json, pool.use);
     if (pool.prefix_hit_rate) json.value("prefix_hit_rate", *pool.prefix_hit_rate);
     json.value("preemptions", pool.preemptions);
     json.end_object();

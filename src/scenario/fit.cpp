@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "memory/buddy_allocator.hpp"
 #include "model/kv_bytes.hpp"
 
 #include <fmt/format.h>
@@ -51,6 +52,21 @@ double attention_elements(const model::Attention& a, std::int32_t tensor) {
   return 2.0 * heads * a.head_dim + 2.0 * model::local_kv_heads(a, tensor) * a.head_dim;
 }
 
+bool contiguous(const engine::Settings& s) { return *s.kv_allocation != engine::KvAllocation::Paged; }
+
+// Contiguous regions of that many slots that a pool holds at once. Powers of two pack an arena without a gap but at its
+// end.
+std::int64_t regions(const KvLayout& layout, std::int64_t blocks, std::int64_t slots) {
+  return blocks * layout.block_size / memory::BuddyAllocator::rounded(slots);
+}
+
+// Blocks that a pool needs for one request of max_model_len.
+std::int64_t blocks_needed(const FitReport& r) {
+  const std::int64_t longest = *r.settings.max_model_len;
+  if (contiguous(r.settings)) return (memory::BuddyAllocator::rounded(longest) + r.kv.block_size - 1) / r.kv.block_size;
+  return blocks_of(r.kv, longest, *r.settings.max_num_batched_tokens);
+}
+
 memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
   const engine::Settings& s = r.settings;
   memory::CapacityInput c;
@@ -72,7 +88,7 @@ memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
   c.block_bytes = r.kv.block_bytes;
   c.kv_cache_memory_gib = s.kv_cache_memory_gib;
   c.num_gpu_blocks_override = s.num_gpu_blocks_override;
-  c.blocks_needed = blocks_of(r.kv, *s.max_model_len, *s.max_num_batched_tokens);
+  c.blocks_needed = blocks_needed(r);
   return c;
 }
 
@@ -135,9 +151,16 @@ FitReport fit(const FitInput& in) {
   r.capacity = memory::capacity(in.stack.memory, capacity_input(in, r));
   const memory::Capacity& c = r.capacity;
   r.kv_tokens = c.blocks / r.kv.groups() * r.kv.block_size;
-  r.longest_requests = c.usable_blocks / blocks_of(r.kv, *r.settings.max_model_len, *r.settings.max_num_batched_tokens);
-  const double mean = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
-  r.mean_requests = c.usable_blocks / blocks_held(r.kv, std::max<std::int64_t>(1, static_cast<std::int64_t>(mean)));
+  const double given = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
+  const std::int64_t mean = std::max<std::int64_t>(1, static_cast<std::int64_t>(given));
+  if (contiguous(r.settings)) {
+    const bool longest = *r.settings.kv_allocation == engine::KvAllocation::ContiguousMax;
+    r.longest_requests = regions(r.kv, c.usable_blocks, *r.settings.max_model_len);
+    r.mean_requests = longest ? r.longest_requests : regions(r.kv, c.usable_blocks, mean);
+  } else {
+    r.longest_requests = c.usable_blocks / blocks_needed(r);
+    r.mean_requests = c.usable_blocks / blocks_held(r.kv, mean);
+  }
   r.engine_blocks = c.usable_blocks / r.kv.groups();
   r.fits = c.enough;
   r.reason = reason_of(r);

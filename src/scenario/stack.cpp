@@ -146,6 +146,7 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
   defaults.cuda_graphs = true;
   defaults.long_prefill_token_threshold = base.long_prefill_token_threshold;
   defaults.watermark = base.watermark;
+  defaults.kv_allocation = base.kv_allocation;
   defaults.stop = base.stop;
   defaults.loop = base.loop;
   if (stack.scheduler == Scheduler::Trtllm) defaults.capacity_policy = engine::CapacityPolicy::GuaranteedNoEvict;
@@ -178,6 +179,7 @@ engine::Config engine_config(Scheduler scheduler, const engine::Settings& s, std
   c.async_scheduling = *s.async_scheduling;
   c.long_prefill_token_threshold = *s.long_prefill_token_threshold;
   c.watermark = *s.watermark;
+  c.kv_allocation = *s.kv_allocation;
   c.stop = *s.stop;
   c.loop = *s.loop;
   if (s.capacity_policy) c.capacity_policy = *s.capacity_policy;
