@@ -240,8 +240,8 @@ std::string json_of(const std::vector<Drawn>& all, std::uint32_t seed) {
 }
 
 constexpr std::string_view legend =
-    "\nSQNR: 10 log10 of signal over quantisation noise, all values; column dB: the same\n"
-    "by column, median; max error: over the rms; flushed: values that became zero;\n"
+    "\nSQNR: 10 log10 of signal over quantisation noise; column dB: the same with every\n"
+    "column counting alike; max error: over the rms; flushed: values that became zero;\n"
     "cosine: of the matrix times a Gaussian vector, both quantised, and exact\n";
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "precision/distribution.hpp"
 
+#include "config/fields.hpp"
 #include "core/error.hpp"
+#include "core/random.hpp"
 
 #include <fmt/core.h>
 
@@ -42,6 +44,17 @@ std::vector<std::size_t> outliers(const Distribution& d, std::int64_t columns, c
 }
 
 }  // namespace
+
+void describe(config::Fields& f, Distribution& d) {
+  f.field("distribution", d.law, "law of the ordinary values; its scale does not matter");
+  f.field("degrees_of_freedom", d.freedom, config::closed(least_freedom, most_freedom),
+          "of student-t: few mean heavy tails");
+  f.field("outlier_share", d.outlier_share, {0, 1, false, true}, "share of channels that stand out");
+  f.field("outlier_factor", d.outlier_factor, config::closed(1, most_outlier_factor), "how much larger those are");
+  if (!f.reading()) return;
+  if (d.outlier_share > 0 && d.outlier_factor == 1)
+    f.problem("outlier_factor", "absent although outlier_share is above 0; say how much larger those channels are");
+}
 
 std::optional<Distribution> parse_distribution(std::string_view text) {
   const std::size_t colon = text.find(':');

@@ -2,14 +2,16 @@
 // inputs of transformer layers have them. Same seed, same values, on any machine; the unit does not matter.
 #pragma once
 
-#include "core/random.hpp"
-
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace servecast::config {
+class Fields;
+}
 
 namespace servecast::precision {
 
@@ -22,7 +24,11 @@ struct Distribution {
   double freedom = 5;         // degrees of freedom of Student's t; few mean heavy tails
   double outlier_share = 0;   // of all columns; at least one when above 0
   double outlier_factor = 1;  // their values are that much larger
+
+  bool operator==(const Distribution&) const = default;
 };
+
+void describe(config::Fields& f, Distribution& d);
 
 inline constexpr double least_freedom = 1;
 inline constexpr double most_freedom = 1000;

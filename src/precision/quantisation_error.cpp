@@ -1,7 +1,6 @@
 #include "precision/quantisation_error.hpp"
 
 #include "core/error.hpp"
-#include "core/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,21 +16,16 @@ struct Power {
   double db() const { return 10.0 * std::log10(signal / noise); }
 };
 
-// Columns without error count as better than any other.
-std::optional<double> median_db(const std::vector<Power>& columns) {
-  std::vector<double> db;
-  std::size_t exact = 0;
+std::optional<double> column_db(const std::vector<Power>& columns) {
+  double ratios = 0;
+  double count = 0;
   for (const Power& p : columns) {
     if (!(p.signal > 0)) continue;
-    if (p.exact())
-      ++exact;
-    else
-      db.push_back(p.db());
+    ratios += p.noise / p.signal;
+    count += 1;
   }
-  const std::size_t middle = (db.size() + exact) / 2;
-  if (middle >= db.size()) return std::nullopt;
-  std::nth_element(db.begin(), db.begin() + static_cast<std::ptrdiff_t>(middle), db.end());
-  return db[middle];
+  if (!(ratios > 0)) return std::nullopt;
+  return -10.0 * std::log10(ratios / count);
 }
 
 std::vector<double> product(const Matrix& m, std::span<const float> x) {
@@ -98,7 +92,7 @@ QuantisationError quantisation_error(const Matrix& exact, std::span<const float>
   }
   const auto n = static_cast<double>(quantised.size());
   if (!all.exact()) e.sqnr_db = all.db();
-  e.column_sqnr_db = median_db(columns);
+  e.column_sqnr_db = column_db(columns);
   e.max_error = all.signal > 0 ? largest / std::sqrt(all.signal / n) : 0;
   e.flushed = static_cast<double>(flushed) / n;
   e.lost = static_cast<double>(lost) / n;

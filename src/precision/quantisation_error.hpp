@@ -26,7 +26,7 @@ RangeStatistics range_statistics(std::span<const float> values);
 
 struct QuantisationError {
   std::optional<double> sqnr_db;         // 10 log10(sum x^2 / sum (x - y)^2); absent: no error at all
-  std::optional<double> column_sqnr_db;  // median over columns that are not zero; absent: no error in half of them
+  std::optional<double> column_sqnr_db;  // the same with every column scaled to the same power: each counts alike
   double max_error = 0;                  // largest |x - y| over the root mean square of x
   double flushed = 0;                    // share of all values that became zero and were not
   double lost = 0;                       // share of all values that were finite and are not any more

@@ -85,3 +85,24 @@ TEST_CASE("numerics formats refuses what it does not understand") {
   CHECK(work.servecast("numerics formats --file missing.npy").exit_code == 1);
   CHECK(work.servecast("numerics").exit_code == 2);
 }
+
+TEST_CASE("the dynamic precision policy shows in fit, explain and results, with the memory and the speed") {
+  const Workspace work;
+  const std::string set = " --set '/pools/0/precision={\"policy\":\"dynamic\",\"attention\":\"fp8\"}'";
+  const Outcome fit = work.servecast("fit quickstart" + set);
+  INFO(fit.err);
+  CHECK(fit.exit_code == 0);
+  for (const char* part :
+       {"Precision (dynamic, at least 18 dB; values: assumed profile)", "nvfp4", "as chosen", "all bf16"})
+    CHECK(contains(fit.out, part));
+  const Outcome explain = work.servecast("explain quickstart --decode 64" + set);
+  CHECK(explain.exit_code == 0);
+  for (const char* part : {"mlp down nvfp4", "mlp down fp8", "decode step"}) CHECK(contains(explain.out, part));
+  CHECK(contains(explain.err, "assumed profile"));
+  const Outcome run = work.servecast("run quickstart --json --set /workload/requests=50" + set);
+  CHECK(run.exit_code == 0);
+  for (const char* part : {"\"precision\": {", "\"quality_floor_db\": 18", "\"assumed\": true", "\"decode_step_us\"",
+                           "formats by block rest on an assumed profile"})
+    CHECK(contains(run.out, part));
+  CHECK_FALSE(contains(work.servecast("run quickstart --json --set /workload/requests=50").out, "\"precision\""));
+}

@@ -32,8 +32,8 @@ TEST_CASE("signal over noise, the largest error and flushed values, by hand") {
   CHECK(e.max_error == Approx(1.0 / std::sqrt(26.0 / 4.0)));
   CHECK(e.flushed == 0.25);
   CHECK(e.lost == 0.0);
-  // Columns: (4, 0) is exact, (3, 1) has 10 over 2. Of an even number the better middle one counts.
-  CHECK_FALSE(e.column_sqnr_db.has_value());
+  // Columns: (4, 0) is exact, (3, 1) has a noise of 2 over 10: 0.1 on average.
+  CHECK(e.column_sqnr_db.value() == Approx(10.0));
   CHECK_FALSE(quantisation_error({x, 2, 2}, x).sqnr_db.has_value());
 }
 
@@ -80,10 +80,14 @@ TEST_CASE("Gaussian values: NVFP4 20.4 dB, MXFP4 18.8 dB, E4M3 31.5 dB") {
 
 TEST_CASE("Laplace and Student-t values: NVFP4 20.7 dB, MXFP4 18.0 dB, E4M3 31.5 dB") {
   for (const Law law : {Law::Laplace, Law::StudentT}) {
-    const auto r = results_of({law, 5, 0, 1}, 512);
-    CHECK(std::abs(db(r, "nvfp4") - 20.67) <= 0.25);
-    CHECK(std::abs(db(r, "mxfp4") - 17.97) <= 0.25);
-    CHECK(std::abs(db(r, "fp8") - 31.53) <= 0.15);
+    const std::vector<float> values = draw({law, 5, 0, 1}, 512, 4096, 1, "tensor");
+    const auto measured = [&](const char* name) {
+      const std::vector<Scheme> one = {find_scheme(name).value()};
+      return compare_schemes({values, 512, 4096}, one, 1).results[0].error.sqnr_db.value();
+    };
+    CHECK(std::abs(measured("nvfp4") - 20.67) <= 0.25);
+    CHECK(std::abs(measured("mxfp4") - 17.97) <= 0.25);
+    CHECK(std::abs(measured("fp8") - 31.53) <= 0.15);
   }
 }
 
@@ -111,7 +115,8 @@ TEST_CASE("block scales keep outlier channels from flushing the others") {
   const auto r = results_of({Law::Gaussian, 5, 0.01, 20});
   CHECK(r.at("fp4_tensor").error.flushed > 0.9);
   CHECK(r.at("nvfp4").error.flushed < 0.3);
-  CHECK(r.at("nvfp4").error.column_sqnr_db.value() > r.at("fp4_tensor").error.column_sqnr_db.value() + 10.0);
+  // Outliers are one column in a hundred, and spoil the fifteen others of their block.
+  CHECK(r.at("nvfp4").error.column_sqnr_db.value() > r.at("fp4_tensor").error.column_sqnr_db.value() + 5.0);
   // A block of 32 holds an outlier more often than one of 16.
   CHECK(r.at("mxfp4").error.flushed > r.at("nvfp4").error.flushed);
   CHECK(r.at("fp8").error.column_sqnr_db.value() > 30.0);
