@@ -1,5 +1,9 @@
 #include "cost/operators.hpp"
 
+#include "cost/operator_shape.hpp"
+
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,37 +12,8 @@ namespace {
 
 using precision::Format;
 
-constexpr double act = 2.0;             // bytes of an activation between kernels: BF16
 constexpr double logit = 4.0;           // sampler works in FP32
 constexpr double sampler_passes = 3.0;  // assumed: temperature with rejection sampling, 3-4 passes (SPEC 2.4)
-
-// Shorthand over one input; local widths carry the suffix of the rank.
-struct Shape {
-  const OperatorInput& in;
-  const model::Architecture& a;
-  double layers, hidden, tensor;
-
-  explicit Shape(const OperatorInput& i)
-      : in(i), a(i.architecture), layers(a.layers), hidden(a.hidden), tensor(i.tensor) {}
-
-  double local_heads() const { return a.attention.heads / tensor; }
-  double local_kv() const { return std::max(1.0, a.attention.kv_heads / tensor); }
-  MatrixMath math(Format weights) const {
-    return matrix_math(weights, in.precision.activations, in.gpu, in.efficiency);
-  }
-
-  Operator gemm(std::string_view name, double count, double n, double k, Format weights) const {
-    const MatrixMath m = math(weights);
-    return {name, Kind::Gemm, count, 2.0 * n * k, n * k * m.weight_bytes, k * m.activation_bytes + n * act, 0, 0,
-            m,    n,          k,     weights};
-  }
-  Operator small(std::string_view name, double count, double unit_bytes) const {
-    return {name, Kind::Small, count, 0, 0, unit_bytes, 0, 0, {}, 0, 0, Format::BFloat16};
-  }
-  Operator collective(std::string_view name, Kind kind, double count, double unit_bytes) const {
-    return {name, kind, count, 0, 0, unit_bytes, 0, 0, {}, 0, 0, Format::BFloat16};
-  }
-};
 
 void add_gqa(std::vector<Operator>& ops, const Shape& s) {
   const model::Attention& t = s.a.attention;
@@ -79,55 +54,54 @@ void add_mla(std::vector<Operator>& ops, const Shape& s) {
   ops.push_back(s.gemm("output projection", s.layers, s.hidden, heads * t.v_dim, w));
 }
 
-void add_mlp(std::vector<Operator>& ops, const Shape& s, std::string_view up, std::string_view down, double layers,
-             double inner) {
+struct MlpNames {
+  std::string_view up, down;
+};
+
+void add_mlp(std::vector<Operator>& ops, const Shape& s, const MlpNames& names, double layers, double inner,
+             const Shape::Operands& o) {
   if (layers <= 0 || inner <= 0) return;
-  const Format w = s.in.precision.weights.mlp;
   const double into = s.a.gated_mlp ? 2.0 : 1.0;
-  ops.push_back(s.gemm(up, layers, into * inner, s.hidden, w));
+  ops.push_back(s.gemm(names.up, layers, into * inner, s.hidden, o));
   ops.push_back(s.small("activation", layers, (into + 1.0) * inner * act));
-  ops.push_back(s.gemm(down, layers, s.hidden, inner, w));
+  ops.back().label = o.label;
+  ops.push_back(s.gemm(names.down, layers, s.hidden, inner, o));
 }
 
-Operator expert_gemm(const Shape& s, std::string_view name, double n, double k) {
+Operator expert_gemm(const Shape& s, std::string_view name, double n, double k, const FeedForward& ff) {
   const model::Moe& m = *s.a.moe;
-  Operator op = s.gemm(name, m.layers, n, k, s.in.precision.weights.experts);
+  Operator op = s.gemm(name, ff.group.moe_layers, n, k, ff.experts());
   op.kind = Kind::Experts;
   op.experts = m.experts;
   op.top_k = m.top_k;
   return op;
 }
 
-void add_moe(std::vector<Operator>& ops, const Shape& s) {
+void add_experts(std::vector<Operator>& ops, const Shape& s, const FeedForward& ff) {
   const model::Moe& m = *s.a.moe;
+  const double layers = ff.group.moe_layers;
   const double inner = m.intermediate / s.tensor;
   const double copies = m.top_k;
   const double into = s.a.gated_mlp ? 2.0 : 1.0;
+  const auto small = [&](std::string_view name, double unit_bytes) {
+    ops.push_back(s.small(name, layers, unit_bytes));
+    ops.back().label = ff.label;
+  };
+  small("expert permutation", (1.0 + copies) * s.hidden * act);
+  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, s.hidden, ff));
+  small("expert activation", copies * (into + 1.0) * inner * act);
+  ops.push_back(expert_gemm(s, "experts down", s.hidden, inner, ff));
+  small("expert combination", (1.0 + copies) * s.hidden * act);
+  add_mlp(ops, s, {"shared expert gate and up", "shared expert down"}, layers, m.shared_intermediate / s.tensor,
+          ff.mlp());
+}
+
+void add_moe(std::vector<Operator>& ops, const Shape& s, const std::vector<FeedForward>& groups) {
+  const model::Moe& m = *s.a.moe;
   ops.push_back(s.gemm("router", m.layers, m.experts, s.hidden, s.in.precision.weights.router));
   ops.push_back(s.small("expert choice", m.layers, m.experts * (act + logit)));
-  ops.push_back(s.small("expert permutation", m.layers, (1.0 + copies) * s.hidden * act));
-  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, s.hidden));
-  ops.push_back(s.small("expert activation", m.layers, copies * (into + 1.0) * inner * act));
-  ops.push_back(expert_gemm(s, "experts down", s.hidden, inner));
-  ops.push_back(s.small("expert combination", m.layers, (1.0 + copies) * s.hidden * act));
-  add_mlp(ops, s, "shared expert gate and up", "shared expert down", m.layers, m.shared_intermediate / s.tensor);
-}
-
-double quantised_classes(const Shape& s, Rate rate) {
-  const model::TensorFormats& w = s.in.precision.weights;
-  const bool moe = s.a.moe && s.a.moe->layers > 0;
-  const bool attention = s.math(w.attention).rate == rate;
-  const bool feed_forward = s.math(moe ? w.experts : w.mlp).rate == rate;
-  return (attention ? 0.5 : 0.0) + (feed_forward ? 0.5 : 0.0);
-}
-
-void add_quantisation(std::vector<Operator>& ops, const Shape& s) {
-  const HostConstants& h = s.in.host;
-  const double per_layer = h.quantise_kernels_fp4 * quantised_classes(s, Rate::Fp4) +
-                           h.quantise_kernels_fp8 * quantised_classes(s, Rate::Fp8);
-  if (per_layer <= 0) return;
-  const double bytes = act + precision::activation_bytes(s.in.precision.activations);
-  ops.push_back(s.small("activation quantisation", s.layers * per_layer, s.hidden * bytes));
+  for (const FeedForward& ff : groups)
+    if (ff.group.moe_layers > 0) add_experts(ops, s, ff);
 }
 
 void add_collectives(std::vector<Operator>& ops, const Shape& s) {
@@ -192,6 +166,22 @@ double norms(const OperatorInput& in) {
 
 }  // namespace
 
+std::vector<FeedForward> feed_forward(const OperatorInput& in) {
+  const model::TensorFormats& f = in.precision.weights;
+  std::vector<FeedForward> out;
+  for (const model::FeedForwardGroup& g : model::feed_forward_groups(in.architecture, f, {})) {
+    if (f.feed_forward.empty())
+      out.push_back({g, in.precision.activations, {}});
+    else
+      out.push_back({g, g.mlp, precision::name(g.mlp)});
+  }
+  return out;
+}
+
+std::string full_name(const Operator& op) {
+  return op.label.empty() ? std::string(op.name) : fmt::format("{} {}", op.name, op.label);
+}
+
 std::vector<Operator> token_operators(const OperatorInput& in) {
   const Shape s(in);
   std::vector<Operator> ops;
@@ -203,9 +193,12 @@ std::vector<Operator> token_operators(const OperatorInput& in) {
     add_gqa(ops, s);
   else
     add_mla(ops, s);
-  add_mlp(ops, s, "mlp gate and up", "mlp down", in.architecture.dense_layers, in.architecture.intermediate / s.tensor);
-  if (in.architecture.moe && in.architecture.moe->layers > 0) add_moe(ops, s);
-  add_quantisation(ops, s);
+  const std::vector<FeedForward> groups = feed_forward(in);
+  for (const FeedForward& ff : groups)
+    add_mlp(ops, s, {"mlp gate and up", "mlp down"}, ff.group.dense_layers, in.architecture.intermediate / s.tensor,
+            ff.mlp());
+  if (in.architecture.moe && in.architecture.moe->layers > 0) add_moe(ops, s, groups);
+  add_conversions(ops, s, groups);
   add_collectives(ops, s);
   return ops;
 }
@@ -228,6 +221,7 @@ OperatorTime evaluate(const Operator& op, double units, const Device& device, bo
     case Kind::Gemm: gemm_time(op, units, device, t); break;
     case Kind::Experts: experts_time(op, units, device, t); break;
     case Kind::Small:
+    case Kind::Convert:
       t.bytes = op.unit_bytes * units;
       t.memory_s = t.bytes / (device.hbm_bytes_per_s * device.efficiency.elementwise);
       t.floor_s = device.small_kernel_s;

@@ -8,6 +8,7 @@
 #include "metrics/cost.hpp"
 #include "metrics/energy.hpp"
 #include "metrics/latency.hpp"
+#include "metrics/precision_use.hpp"
 #include "metrics/throughput.hpp"
 #include "metrics/utilisation.hpp"
 #include "metrics/verdict.hpp"
@@ -62,6 +63,7 @@ struct Result {
   Targets targets;
   double target_percentile = 99;
   std::vector<PoolMemory> memory;
+  std::optional<PrecisionUse> precision;  // where a policy chose formats
   std::optional<TimeShares> time;
   std::optional<std::string> limiting_resource;
   std::optional<EnergyUse> energy;

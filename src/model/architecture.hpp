@@ -2,6 +2,7 @@
 // Counts are per model, never per rank; widths are in elements. A model file is this struct plus provenance.
 #pragma once
 
+#include "precision/distribution.hpp"
 #include "precision/format.hpp"
 
 #include <cstdint>
@@ -75,6 +76,23 @@ struct TensorFormats {
   precision::Format lm_head = precision::Format::BFloat16;
   precision::Format embedding = precision::Format::BFloat16;
   std::optional<precision::Format> attention_output;  // where the output projection differs (DeepSeek NVFP4)
+  // Of dense MLP, shared and routed experts of each block, and of the activations entering them: a precision policy's
+  // choice, instead of mlp and experts. Empty, or one per block.
+  std::vector<precision::Format> feed_forward = {};
+};
+
+// How values of the feed-forward matrices are distributed in blocks [first, first + count): what a precision policy
+// judges formats by.
+struct LayerStatistics {
+  std::int32_t first = 0;
+  std::int32_t count = 1;
+  precision::Distribution weights;
+  precision::Distribution inputs;  // activations entering them
+};
+
+struct TensorStatistics {
+  std::vector<LayerStatistics> layers;  // every block once
+  std::string source;
 };
 
 struct Published {
@@ -104,6 +122,7 @@ struct Architecture {
   std::int32_t mtp_layers = 0;        // multi-token-prediction layers, not counted in totals
   std::int64_t tower_parameters = 0;  // vision or audio encoder loaded beside the model, 16-bit, not counted in totals
   TensorFormats formats;
+  std::optional<TensorStatistics> tensor_statistics;
   std::optional<Published> published;
   std::string source;
   std::string note;
@@ -118,6 +137,8 @@ void check(const Architecture& a, const Complain& complain);
 void describe(config::Fields& f, Attention& a);
 void describe(config::Fields& f, Moe& m);
 void describe(config::Fields& f, TensorFormats& t);
+void describe(config::Fields& f, LayerStatistics& l);
+void describe(config::Fields& f, TensorStatistics& t);
 void describe(config::Fields& f, Published& p);
 void describe(config::Fields& f, Architecture& a);
 

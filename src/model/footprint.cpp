@@ -88,21 +88,26 @@ std::int32_t layers_in(const Architecture& m, const LayerRange& r) {
   return r.count < 0 ? m.layers - r.first : r.count;
 }
 
+void add_feed_forward(const Architecture& m, const FeedForwardGroup& g, const Shard& s, WeightBytes& w) {
+  Count dense = mlp_bytes(g.mlp, m.hidden, m.intermediate / s.tensor, m.gated_mlp);
+  if (m.mlp_bias) dense += ((m.gated_mlp ? 2 : 1) * Count{m.intermediate / s.tensor} + m.hidden) * vector_element_bytes;
+  w.mlp += g.dense_layers * dense;
+  if (!m.moe) return;
+  w.mlp += g.moe_layers * mlp_bytes(g.mlp, m.hidden, m.moe->shared_intermediate / s.tensor, m.gated_mlp);
+  if (m.moe->shared_gate) w.mlp += Count{g.moe_layers} * m.hidden * vector_element_bytes;
+  w.experts += g.moe_layers * experts_bytes(m, g.experts, s);
+}
+
 void add_blocks(const Architecture& m, const TensorFormats& f, const Shard& s, WeightBytes& w) {
   const Count layers = layers_in(m, s.layers);
   const Count moe_layers = moe_layers_in(m, s.layers);
   const Count attention =
       m.attention.kind == AttentionKind::Mla ? mla_bytes(m, f, s.tensor) : gqa_bytes(m, f, s.tensor);
   const Count norm = (m.layer_norm_bias ? 2 : 1) * Count{m.hidden} * vector_element_bytes;
-  Count dense = mlp_bytes(f.mlp, m.hidden, m.intermediate / s.tensor, m.gated_mlp);
-  if (m.mlp_bias) dense += ((m.gated_mlp ? 2 : 1) * Count{m.intermediate / s.tensor} + m.hidden) * vector_element_bytes;
   w.attention = layers * attention;
   w.norms = layers * m.norms_per_layer * norm;
-  w.mlp = (layers - moe_layers) * dense;
+  for (const FeedForwardGroup& g : feed_forward_groups(m, f, s.layers)) add_feed_forward(m, g, s, w);
   if (!m.moe) return;
-  w.mlp += moe_layers * mlp_bytes(f.mlp, m.hidden, m.moe->shared_intermediate / s.tensor, m.gated_mlp);
-  if (m.moe->shared_gate) w.mlp += moe_layers * m.hidden * vector_element_bytes;
-  w.experts = moe_layers * experts_bytes(m, f.experts, s);
   w.router = moe_layers * (matrix_bytes(f.router, m.moe->experts, m.hidden) +
                            (m.moe->router_bias ? m.moe->experts * vector_element_bytes : 0));
 }
@@ -193,8 +198,31 @@ std::int64_t absorbed_mla_bytes(const Architecture& m, const Shard& s) {
   return layers_in(m, s.layers) * heads * (a.qk_nope_dim + a.v_dim) * a.kv_lora_rank * vector_element_bytes;
 }
 
+std::vector<FeedForwardGroup> feed_forward_groups(const Architecture& m, const TensorFormats& formats,
+                                                  const LayerRange& range) {
+  const std::int32_t end = range.first + layers_in(m, range);
+  if (formats.feed_forward.empty()) {
+    const std::int32_t moe = moe_layers_in(m, range);
+    return {{formats.mlp, formats.experts, end - range.first - moe, moe}};
+  }
+  SERVECAST_ENSURE(static_cast<std::int32_t>(formats.feed_forward.size()) == m.layers, "{} formats for {} blocks",
+                   formats.feed_forward.size(), m.layers);
+  std::vector<FeedForwardGroup> groups;
+  for (std::int32_t i = range.first; i < end; ++i) {
+    const Format format = formats.feed_forward[static_cast<std::size_t>(i)];
+    const auto same = [format](const FeedForwardGroup& g) { return g.mlp == format; };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {format, format, 0, 0});
+    const bool moe = moe_layers_in(m, {i, 1}) > 0;
+    group->moe_layers += moe ? 1 : 0;
+    group->dense_layers += moe ? 0 : 1;
+  }
+  return groups;
+}
+
 TensorFormats quantised(const TensorFormats& checkpoint, Format weights) {
   TensorFormats f = checkpoint;
+  f.feed_forward.clear();
   f.attention = weights;
   f.attention_output.reset();
   f.mlp = weights;

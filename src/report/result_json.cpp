@@ -2,6 +2,7 @@
 
 #include "config/json_text.hpp"
 #include "metrics/result.hpp"
+#include "report/precision.hpp"
 
 #include <optional>
 
@@ -202,6 +203,7 @@ std::string result_json(const metrics::Result& result) {
     if (g.undecided > 0) json.value("slo_undecided", g.undecided);
   }
   if (!result.memory.empty()) write_memory(json, result.memory);
+  if (result.precision) write_precision(json, *result.precision);
   if (result.time) write_time(json, *result.time);
   if (result.limiting_resource) json.value("limiting_resource", *result.limiting_resource);
   if (result.energy)

@@ -78,6 +78,30 @@ Format default_activations(const model::TensorFormats& formats, const hardware::
   }
 }
 
+// A given value wins and is stated from then on.
+void settle(std::optional<Format>& given, Format& value) {
+  if (given) value = *given;
+  given = value;
+}
+
+void settle_feed_forward(const model::Architecture& m, const hardware::Gpu& gpu, Precision& p, PoolSetup& setup) {
+  if (p.policy == PrecisionPolicy::Dynamic) {
+    p.quality_floor_db = p.quality_floor_db.value_or(default_quality_floor_db);
+    setup.precision = choose_precision(m, gpu, *p.quality_floor_db);
+    setup.formats.feed_forward = setup.precision->feed_forward();
+    setup.weight_keys.clear();
+    // What is left for the pool's activations are the inputs of attention.
+    setup.formats.mlp = setup.formats.experts = setup.formats.attention;
+    setup.activations = default_activations(setup.formats, gpu);
+    setup.formats.mlp = setup.formats.experts = Format::BFloat16;
+    return;
+  }
+  settle(p.mlp, setup.formats.mlp);
+  settle(p.experts, setup.formats.experts);
+  setup.activations = default_activations(setup.formats, gpu);
+  settle(p.activations, setup.activations);
+}
+
 void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, Precision& p, PoolSetup& setup) {
   setup.formats = p.weights ? model::quantised(m.formats, *p.weights) : m.formats;
   p.weights.reset();  // now stated class by class
@@ -85,18 +109,11 @@ void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, P
   if (p.attention) setup.weight_keys.push_back("attention");
   if (p.mlp) setup.weight_keys.push_back("mlp");
   if (p.experts) setup.weight_keys.push_back("experts");
-  const auto settle = [](std::optional<Format>& given, Format& value) {
-    if (given) value = *given;
-    given = value;
-  };
   settle(p.attention, setup.formats.attention);
-  settle(p.mlp, setup.formats.mlp);
-  settle(p.experts, setup.formats.experts);
   settle(p.router, setup.formats.router);
   settle(p.lm_head, setup.formats.lm_head);
   settle(p.embedding, setup.formats.embedding);
-  setup.activations = default_activations(setup.formats, gpu);
-  settle(p.activations, setup.activations);
+  settle_feed_forward(m, gpu, p, setup);
   settle(p.kv_cache, setup.kv_cache);
 }
 
