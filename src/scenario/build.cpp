@@ -6,6 +6,7 @@
 #include "cost/parallel.hpp"
 #include "cost/rate.hpp"
 #include "scenario/inputs.hpp"
+#include "scenario/kernel_paths.hpp"
 #include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
@@ -37,6 +38,11 @@ struct Reader {
 
   template <typename T>
   void read(Kind kind, config::Reference& reference, T& value) const;
+  // of a GPU: kernel profiles may be files too
+  void read_stack(const std::string& gpu, config::Reference& reference, Stack& stack) const;
+
+ private:
+  static void keep_content(const config::Document& document, config::Reference& reference);
 };
 
 template <typename T>
@@ -46,10 +52,23 @@ void Reader::read(Kind kind, config::Reference& reference, T& value) const {
   if (!document) return;
   record_inputs(inputs, std::string(name_of(kind)), *document);
   config::read(*document, value, problems);
-  if (reference.inline_json.empty() && is_path(reference.name)) {
-    reference.inline_json = document->text();
-    reference.name.clear();
-  }
+  keep_content(*document, reference);
+}
+
+void Reader::read_stack(const std::string& gpu, config::Reference& reference, Stack& stack) const {
+  if (reference.empty()) return;
+  std::optional<config::Document> document = load(Kind::Stack, reference, problems);
+  if (!document) return;
+  record_inputs(inputs, std::string(name_of(Kind::Stack)), *document);
+  config::read(*document, stack, problems);
+  resolve_kernel_paths(gpu, *document, stack, inputs, problems);
+  keep_content(*document, reference);
+}
+
+void Reader::keep_content(const config::Document& document, config::Reference& reference) {
+  if (!reference.inline_json.empty() || !is_path(reference.name)) return;
+  reference.inline_json = document.text();
+  reference.name.clear();
 }
 
 // A node names its GPU and fabric; the node's own place is where an unknown name is reported.
@@ -172,7 +191,7 @@ void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) 
   r.pools.resize(r.scenario.pools.size());
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     r.pools[i].place = place(fmt::format("/pools/{}", i));
-    reader.read(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack);
+    reader.read_stack(r.gpu.name, r.scenario.pools[i].stack, r.pools[i].stack);
   }
   for (std::size_t i = 0; i < r.scenario.thresholds.size(); ++i)
     r.threshold_places.push_back(place(fmt::format("/thresholds/{}/metric", i)));

@@ -81,7 +81,7 @@ void check_profiles(config::Fields& f, const std::vector<std::string>& stacks) {
   for (const KernelProfileName& p : kernel_profiles())
     if (known.empty() || known.back() != p.stack) known.push_back(p.stack);
   for (const std::string& s : stacks)
-    if (std::find(known.begin(), known.end(), s) == known.end())
+    if (!is_path(s) && std::find(known.begin(), known.end(), s) == known.end())
       f.problem("stacks", fmt::format("no kernel profiles are named \"{}\"{}; there are {}", s, config::hint(s, known),
                                       fmt::join(known, ", ")));
 }
@@ -89,7 +89,8 @@ void check_profiles(config::Fields& f, const std::vector<std::string>& stacks) {
 }  // namespace
 
 void describe(config::Fields& f, KernelChoice& k) {
-  f.required("stacks", k.stacks, "folders of kernel profiles; of several the fastest at each size");
+  f.required("stacks", k.stacks,
+             "folders of kernel profiles, built in or by path; of several the fastest at each size");
   f.field("types", k.types, "formats it is for: of weights with their activations, of the cache for attention");
   f.field("architectures", k.architectures, "architectures of GPUs it is for");
   f.field("kernel", k.kernel, "routed experts: part of the kernel's name; absent: the one measured most");
