@@ -289,9 +289,9 @@ bool PlainLoop::release_limbo() {
 void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
-  add_step(
-      totals_, step_,
-      {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), static_cast<std::int32_t>(active_.size())});
+  add_step(totals_, step_,
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), pool_.references(),
+            static_cast<std::int32_t>(active_.size())});
   release_limbo();
   std::vector<Owned>& kept = kept_;
   std::vector<Owned>& done = done_;
