@@ -72,6 +72,7 @@ struct Totals {
   std::int64_t scale_up_bytes = 0;
   // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
   double block_time = 0;
+  double logical_block_time = 0;  // blocks of all requests, each counting what it shares as its own; 0: not told
   double running_time = 0;
   SlotTime slots;
   bool operator==(const Totals&) const = default;

@@ -41,7 +41,7 @@ void check_runnable(const Resolved& r, const workload::Source& source) {
   problems.raise_if_any();
 }
 
-// Whether prompts may begin alike, which the constant-time engine does not track.
+// Whether prompts may begin alike.
 bool shares_content(const workload::WorkloadConfig& w) {
   if (w.sessions || w.shared_prefix) return true;
   return w.trace && workload::Trace(*w.trace, w.format).block_tokens() > 0;
@@ -86,7 +86,7 @@ struct Setup {
         cluster(simulation, *source, *router, *log, *log),
         sampler(simulation, cluster) {
     check_runnable(r, *source);
-    const bool shared = config.enable_prefix_caching && shares_content(r.scenario.workload);
+    const bool shared = shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
       cluster.add_replica(
           [&](engine::Observer& observer) { return engine::make_replica(config, *times->cost, observer, shared); });
