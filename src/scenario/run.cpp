@@ -6,7 +6,6 @@
 #include "engine/constant_time.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
-#include "scenario/precision_report.hpp"
 #include "scenario/sampler.hpp"
 #include "scenario/step_times.hpp"
 #include "workload/make_source.hpp"
@@ -185,7 +184,7 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
       collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.times->model.get(),
                setup.source_report, out.end, out.client_overhead, unfinished, arrivals_ended && !out.interrupted,
                out.interrupted, cut_text(setup, r.scenario.limits, ending)});
-  if (!r.scenario.cost.fixed) out.result.precision = precision_use(r, 0, true);
+  out.result.precision = setup.times->precision;
   out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
                                          {out.end, out.client_overhead});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);

@@ -4,6 +4,7 @@
 #include "cost/compiled.hpp"
 #include "cost/fixed.hpp"
 #include "scenario/kernel_tables.hpp"
+#include "scenario/precision_report.hpp"
 
 #include <fmt/format.h>
 
@@ -67,6 +68,7 @@ StepTimes make_step_times(const Resolved& r, std::size_t pool) {
   out.basis = std::make_unique<const Resolved>(r);
   out.model = std::make_unique<cost::StepModel>(step_model(*out.basis, pool, out.warnings));
   out.cost = std::make_unique<cost::CompiledCost>(*out.model);
+  out.precision = precision_use(*out.basis, pool, true);
   out.client_overhead = core::milliseconds(r.pools[pool].stack.host.frontend_ms);
   return out;
 }
