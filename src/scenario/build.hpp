@@ -33,6 +33,7 @@ struct PoolSetup {
   model::TensorFormats formats;  // of the weights
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
+  hardware::Gpu device;                  // that a rank runs on: the GPU, or one die of it
   engine::Settings user;                 // as the scenario gives them, for remedies
   std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it
   std::string place;                     // "file:/pools/0", for messages

@@ -9,7 +9,7 @@ cost::StepModel step_model(const Resolved& r, std::size_t pool, std::vector<std:
   const PoolSetup& setup = r.pools[pool];
   const engine::Settings& s = r.scenario.pools[pool].engine;  // complete after resolve()
   cost::StepModelInput in{.architecture = r.model,
-                          .gpu = r.gpu,
+                          .gpu = setup.device,
                           .fabric = r.fabric,
                           .precision = {setup.formats, setup.activations, setup.kv_cache},
                           .parallel = r.scenario.pools[pool].parallel,
@@ -19,12 +19,13 @@ cost::StepModel step_model(const Resolved& r, std::size_t pool, std::vector<std:
                           .cuda_graphs = *s.cuda_graphs,
                           .async_scheduling = *s.async_scheduling,
                           .host = setup.stack.host,
-                          .efficiency = {}};
+                          .efficiency = {},
+                          .device = r.scenario.pools[pool].device};
   core::Problems problems;
   cost::check_step_model(in, problems, setup.place, warnings);
   problems.raise_if_any();
   if (!setup.stack.kernel_tables) return cost::StepModel(in);
-  const LoadedKernels kernels(*setup.stack.kernel_tables, r.gpu, warnings);
+  const LoadedKernels kernels(*setup.stack.kernel_tables, setup.device, warnings);
   in.kernels = &kernels.tables();
   return cost::StepModel(in);
 }
