@@ -87,6 +87,7 @@ void add_simulation_verbs(CLI::App& app, Parsed& p) {
       ->check(CLI::Range(1, 100'000'000));
   explain_app->add_option("--prefill", p.explain.prefill, "prompt tokens in the step")
       ->check(CLI::Range(0, 100'000'000));
+  explain_app->add_flag("--dies", p.explain.dies, "also traffic between the dies of a GPU, and the step's power");
   explain_app->callback([&p] { p.verb = [&p] { return explain(p.explain); }; });
 }
 

@@ -8,11 +8,13 @@
 #include "core/units.hpp"
 #include "fabric/profile.hpp"
 #include "hardware/gpu.hpp"
+#include "hardware/power.hpp"
 #include "model/kv_bytes.hpp"
 #include "model/parameters.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 #include "scenario/library.hpp"
+#include "scenario/memory_rates.hpp"
 #include "scenario/stack.hpp"
 
 #include <fmt/format.h>
@@ -127,17 +129,65 @@ std::string peaks_text(const hardware::Peaks& p) {
   return text.empty() ? "none stated" : text;
 }
 
+std::string memory_text(const hardware::Gpu& g) {
+  const hardware::MemoryParts& m = g.memory;
+  std::string text = row("memory", fmt::format("{} GiB at {} TB/s{}", number_text(g.memory_gib),
+                                               number_text(g.memory_tb_s), m.type.empty() ? "" : ", " + m.type));
+  if (m.bus_bits > 0)
+    text +=
+        row("  rate", fmt::format("{}{} bits at {} Gbit/s each", m.stacks > 0 ? counted(m.stacks, "stack") + ", " : "",
+                                  number_text(m.bus_bits), number_text(m.gbit_s_per_pin)));
+  if (m.label_tb_s > 0) text += row("  rate on the label", fmt::format("{} TB/s", number_text(m.label_tb_s)));
+  if (m.fitted_gb > 0)
+    text += row("  capacity", fmt::format("{}{} fitted, {} to software",
+                                          m.chip_gb > 0 ? number_text(m.chip_gb) + " on the chip, " : "",
+                                          number_text(m.fitted_gb), number_text(g.memory_gib)));
+  if (m.ecc_share > 0 || m.refresh_share > 0)
+    text += row("  ECC, refresh", fmt::format("{} of the capacity, {} of the time", core::percent_text(m.ecc_share),
+                                              core::percent_text(m.refresh_share)));
+  const scenario::MemoryRates achieved = scenario::memory_rates(g);
+  for (const scenario::MemoryRate& r : achieved.rates)
+    text += row(fmt::format("  reached at {} MB", number_text(r.bytes / 1e6)),
+                fmt::format("{} weights, {} KV cache ({})", core::percent_text(r.weights),
+                            core::percent_text(r.kv_cache), achieved.stack));
+  return text;
+}
+
+std::string power_text(const hardware::Gpu& g) {
+  const hardware::PowerFacts p = hardware::power_facts(g);
+  std::string text = row("power limit, idle", fmt::format("{} W, {} W", number_text(g.tdp_w), number_text(g.idle_w)));
+  if (p.limit_w <= 0) return text;
+  const std::string origin = p.scaled ? ", scaled from b200 by the limit" : "";
+  text += row("  loaded idle, kernels running",
+              fmt::format("{} W, {} W{}", number_text(p.loaded_idle_w), number_text(p.active_w), origin));
+  text += row("  bf16, fp8, fp4", fmt::format("{}, {}, {} pJ per FLOP{}", number_text(p.bf16_j * 1e12),
+                                              number_text(p.fp8_j * 1e12), number_text(p.fp4_j * 1e12), origin));
+  return text + row("  memory", fmt::format("{} pJ per byte{}", number_text(p.memory_j * 1e12), origin));
+}
+
+std::string dies_text(const hardware::Gpu& g) {
+  if (g.dies == 1) return "";
+  std::string text =
+      row("each die", fmt::format("{}{}, {} MB of L2", counted(g.sm_count / g.dies, "SM"),
+                                  g.memory.stacks >= g.dies ? ", " + counted(g.memory.stacks / g.dies, "stack") : "",
+                                  number_text(g.l2_mb / g.dies)));
+  if (g.die_link_tb_s > 0)
+    text += row("link between dies",
+                fmt::format("{} TB/s, {} each way", number_text(g.die_link_tb_s), number_text(g.die_link_tb_s / 2)));
+  if (g.far_l2_ns > 0) text += row("L2 of the other die", fmt::format("{} ns further", number_text(g.far_l2_ns)));
+  return text;
+}
+
 std::string gpu_text(const hardware::Gpu& g) {
   std::string text = fmt::format("{} ({}, {})\n\n", g.name, g.architecture, counted(g.dies, "die"));
   text += row("dense TFLOP/s", peaks_text(g.dense)) + row("sparse TFLOP/s (display only)", peaks_text(g.sparse)) +
-          row("memory", fmt::format("{} GiB at {} TB/s", number_text(g.memory_gib), number_text(g.memory_tb_s))) +
-          row("L2", fmt::format("{} MB", number_text(g.l2_mb))) +
+          memory_text(g) + row("L2", fmt::format("{} MB", number_text(g.l2_mb))) +
           row("SMs, boost clock", fmt::format("{}, {} MHz", g.sm_count, number_text(g.boost_mhz)));
-  if (g.die_link_tb_s > 0) text += row("link between dies", fmt::format("{} TB/s", number_text(g.die_link_tb_s)));
+  if (g.peak_mhz > 0) text += row("clock of the peaks", fmt::format("{} MHz", number_text(g.peak_mhz)));
+  text += dies_text(g);
   text += row("scale-up, per direction", fmt::format("{} GB/s", number_text(g.scale_up_gb_s))) +
           row("host link, per direction", fmt::format("{} GB/s", number_text(g.pcie_gb_s))) +
-          row("network", fmt::format("{} Gbit/s", number_text(g.nic_gbit_s))) +
-          row("power limit, idle", fmt::format("{} W, {} W", number_text(g.tdp_w), number_text(g.idle_w)));
+          row("network", fmt::format("{} Gbit/s", number_text(g.nic_gbit_s))) + power_text(g);
   if (g.gpu_hour_usd > 0) text += row("indicative price", fmt::format("{} USD/h", number_text(g.gpu_hour_usd)));
   return text + note_text("note", g.note) + origins_text(g.origin);
 }

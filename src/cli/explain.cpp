@@ -1,6 +1,7 @@
 // `explain`: what one engine step takes, operator by operator, and what limits each.
 #include "cost/explain.hpp"
 
+#include "cli/explain_dies.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "config/json_text.hpp"
@@ -69,7 +70,12 @@ void check_shape(const ExplainOptions& options, const engine::Settings& s) {
   problems.raise_if_any();
 }
 
-cost::Explanation explained(const cost::StepModel& model, const Shape& s) {
+struct Explained {
+  cost::Explanation step;
+  std::vector<cost::DieRow> dies;
+};
+
+Explained explained(const cost::StepModel& model, const Shape& s) {
   cost::StepShape shape;
   shape.decode_requests = s.decode;
   shape.decode_context = std::int64_t{s.decode} * s.context;
@@ -78,7 +84,7 @@ cost::Explanation explained(const cost::StepModel& model, const Shape& s) {
   shape.sampled_rows = s.decode + (s.prefill > 0 ? 1 : 0);
   std::vector<std::pair<std::int32_t, std::int32_t>> chunks;
   if (s.prefill > 0) chunks.emplace_back(0, s.prefill);
-  return cost::explain(model, shape, chunks);
+  return {cost::explain(model, shape, chunks), cost::explain_dies(model, shape, chunks)};
 }
 
 std::string text_of(const Shape& shape, const cost::Explanation& e) {
@@ -100,7 +106,8 @@ std::string text_of(const Shape& shape, const cost::Explanation& e) {
                      core::to_text(t.network), core::to_text(t.host), table.text());
 }
 
-void write_json(config::JsonWriter& out, const Shape& shape, const cost::Explanation& e) {
+void write_json(config::JsonWriter& out, const Shape& shape, const cost::Explanation& e,
+                const std::vector<cost::DieRow>* dies) {
   out.begin_object();
   out.value("decode", shape.decode);
   out.value("context", shape.context);
@@ -125,6 +132,7 @@ void write_json(config::JsonWriter& out, const Shape& shape, const cost::Explana
     out.end_object();
   }
   out.end_array();
+  if (dies != nullptr) write_dies(out, *dies);
   out.end_object();
 }
 
@@ -149,9 +157,10 @@ int explain(const ExplainOptions& options) {
   }
   json.begin_array("steps");
   for (const Shape& shape : shapes_of(options, settings, scenario::mean_request_tokens(r.scenario.workload))) {
-    const cost::Explanation e = explained(model, shape);
-    text += fmt::format("\n{}", text_of(shape, e));
-    write_json(json, shape, e);
+    const Explained e = explained(model, shape);
+    text += fmt::format("\n{}", text_of(shape, e.step));
+    if (options.dies) text += dies_text(model, e.step.time, e.dies);
+    write_json(json, shape, e.step, options.dies ? &e.dies : nullptr);
   }
   json.end_array();
   json.end_object();

@@ -26,8 +26,8 @@ using core::counted;
 using report::cut_to;
 using report::name_width;
 
-std::string memory_table(const scenario::FitReport& f) {
-  report::Table table({{"memory of one GPU", report::Align::Left, 30}, {"bytes"}});
+std::string memory_table(const scenario::FitReport& f, std::string_view device) {
+  report::Table table({{fmt::format("memory of one {}", device), report::Align::Left, 30}, {"bytes"}});
   const auto part = [&table](std::string_view name, double bytes) {
     if (bytes != 0) table.row({std::string(name), bytes_text(bytes)});
   };
@@ -74,7 +74,7 @@ std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
                     cut_to(r.model.name, name_width), pool.parallel.gpus(), cut_to(r.gpu.name, name_width),
                     counted(pool.replicas, "replica"), cut_to(r.pools[i].stack.name, name_width));
     text += fmt::format("{}\n\n", fmt::join(report::wrap(head, report::terminal_width), "\n"));
-    text += memory_table(f);
+    text += memory_table(f, cost::ranks_per_gpu(pool.device, r.gpu) > 1 ? "die" : "GPU");
     if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));
     if (const auto use = scenario::precision_use(r, i, false)) text += "\n" + report::precision_text(*use);
   }

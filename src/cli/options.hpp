@@ -37,6 +37,7 @@ struct ExplainOptions {
   std::optional<int> decode;   // sequences in decode
   std::optional<int> context;  // tokens in cache per decoding sequence
   std::optional<int> prefill;  // prompt tokens in the step
+  bool dies = false;           // also what crosses between the dies of a GPU
 };
 
 struct DescribeOptions {
@@ -64,7 +65,7 @@ struct ValidateOptions {
   std::string file;
   std::vector<std::string> limits;  // "METRIC=PERCENT"
   int rows = 10;                    // furthest off
-  std::int64_t scenario_of = 0;  // line of the file; 0: validate
+  std::int64_t scenario_of = 0;     // line of the file; 0: validate
   bool plain_clients = false;
   int threads = 0;
   bool json = false;

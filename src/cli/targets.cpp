@@ -30,7 +30,7 @@ metrics::Result fullest_result(const scenario::Resolved& r) {
     memory.pool = pool.name;
     if (pool.engine.enable_prefix_caching.value_or(true)) memory.prefix_hit_rate = 0;
   }
-  const bool power = r.gpu.tdp_w > 0 && r.gpu.idle_w > 0 && r.node.node_overhead_w > 0;
+  const bool power = r.gpu.tdp_w > 0 && r.node.node_overhead_w > 0;
   if (power && !r.scenario.cost.fixed) full.energy.emplace();
   if (!r.scenario.cost.fixed) full.origin.emplace();
   if (r.scenario.price.gpu_hour_usd) full.cost.emplace();

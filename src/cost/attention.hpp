@@ -20,6 +20,7 @@ struct Rooflines {
   double memory_s = 0;
   double flops = 0;
   double bytes = 0;
+  bool die_link = false;  // memory_s is the crossing between dies
 
   double seconds() const { return compute_s > memory_s ? compute_s : memory_s; }
 };

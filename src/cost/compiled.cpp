@@ -14,19 +14,21 @@ std::int64_t picoseconds(double s) { return core::seconds(s).ps; }
 // 2^-14 of a factor of at most 10 leaves room for attention of a minute.
 constexpr int factor_bits = 14;
 
-void add_attention(const Lines& l, std::int64_t factor, StepTime& out) {
+// Returns the time that it adds.
+std::int64_t add_attention(const Lines& l, std::int64_t factor, StepTime& out) {
   const bool arithmetic = l.compute_ps >= l.memory_ps;
   const std::int64_t slower = arithmetic ? l.compute_ps : l.memory_ps;
   const std::int64_t ps = slower * factor >> factor_bits;
   out.compute.ps += arithmetic ? ps : 0;
   out.memory.ps += arithmetic ? 0 : ps;
+  return ps;
 }
 
 }  // namespace
 
 // Parts are rounded once; the total is rounded as a whole and the largest part carries the difference, so that rounding
 // cannot make a larger step shorter.
-CompiledCost::Row CompiledCost::rounded(const Parts& p) {
+CompiledCost::Row CompiledCost::rounded(const Parts& p, double joules) {
   Row r;
   r.compute = picoseconds(p.compute_s);
   r.memory = picoseconds(p.memory_s);
@@ -34,17 +36,20 @@ CompiledCost::Row CompiledCost::rounded(const Parts& p) {
   r.host = picoseconds(p.host_s);
   r.bandwidth = std::min(picoseconds(p.bandwidth_s), r.network);
   r.bytes = std::llround(p.bytes_sent);
+  r.energy_uj = std::llround(joules * 1e6);
   (r.compute > r.memory ? r.compute : r.memory) += picoseconds(p.total_s()) - r.total();
   return r;
 }
 
 // Where the model falls from one row to the next, or below `floor` (the same table without prefill), the row is raised
 // and its larger roofline carries the difference.
-std::vector<CompiledCost::Row> CompiledCost::tabulate(std::int32_t most, const std::vector<Row>* floor,
+std::vector<CompiledCost::Row> CompiledCost::tabulate(const StepModel& model, std::int32_t most,
+                                                      const std::vector<Row>* floor,
                                                       const std::function<Parts(std::int32_t)>& f) {
   std::vector<Row> table(static_cast<std::size_t>(most) + 1);
   for (std::size_t n = 1; n < table.size(); ++n) {
-    Row r = rounded(f(static_cast<std::int32_t>(n)));
+    const Parts parts = f(static_cast<std::int32_t>(n));
+    Row r = rounded(parts, model.energy_j(parts));
     std::int64_t least = table[n - 1].total();
     if (floor != nullptr && n < floor->size()) least = std::max(least, (*floor)[n].total());
     if (r.total() < least) (r.compute > r.memory ? r.compute : r.memory) += least - r.total();
@@ -87,9 +92,9 @@ CompiledCost::CompiledCost(const StepModel& model) : host_(model.host()), window
   for (const std::size_t mixed : {std::size_t{0}, std::size_t{1}}) {
     const std::int32_t most = mixed == 1 ? in.max_num_batched_tokens : most_decoders;
     const bool with_prefill = mixed == 1;
-    tokens_[mixed] = tabulate(most, with_prefill ? &tokens_[0] : nullptr,
+    tokens_[mixed] = tabulate(model, most, with_prefill ? &tokens_[0] : nullptr,
                               [&](std::int32_t n) { return model.tokens(n, with_prefill); });
-    rows_[mixed] = tabulate(most_decoders, with_prefill ? &rows_[0] : nullptr,
+    rows_[mixed] = tabulate(model, most_decoders, with_prefill ? &rows_[0] : nullptr,
                             [&](std::int32_t n) { return model.rows(n, with_prefill); });
   }
   for (std::size_t c = 0; c < decode_.size(); ++c) {
@@ -102,6 +107,18 @@ CompiledCost::CompiledCost(const StepModel& model) : host_(model.host()), window
   }
   factor_ = {std::int64_t{1} << factor_bits, std::llround(std::ldexp(model.factor(true), factor_bits))};
   compile_chunks(model);
+  compile_energy(model);
+}
+
+void CompiledCost::compile_energy(const StepModel& model) {
+  if (!model.power().known()) return;
+  const auto joules = [](double j) { return std::llround(std::ldexp(j * 1e6, energy_bits)); };
+  const auto watts = [&joules](double w) { return joules(w / core::ps_per_second); };
+  for (std::size_t c = 0; c < energy_.size(); ++c) {
+    const DecodeEnergy e = model.decode_energy(static_cast<int>(c));
+    energy_[c] = {joules(e.fixed), joules(e.per_decoder), joules(e.per_context), watts(model.power().active_w())};
+  }
+  chunk_energy_ = watts(model.chunk_w());
 }
 
 core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
@@ -138,9 +155,16 @@ StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) con
   out.network.ps = t.network + r.network;
   out.host.ps = t.host + r.host;
   out.scale_up_bytes = t.bytes + r.bytes;
+  out.energy_uj = t.energy_uj + r.energy_uj;
   bandwidth = t.bandwidth + r.bandwidth;
-  add_attention(decode_[0].at(s.decode_requests, s.decode_context), factor_[mixed], out);
-  if (window_ > 0) add_attention(decode_[1].at(s.decode_requests, s.decode_context_windowed), factor_[mixed], out);
+  const std::int64_t whole = add_attention(decode_[0].at(s.decode_requests, s.decode_context), factor_[mixed], out);
+  out.energy_uj += energy_[0].of(s.decode_requests, s.decode_context, whole);
+  if (window_ > 0) {
+    const std::int64_t windowed =
+        add_attention(decode_[1].at(s.decode_requests, s.decode_context_windowed), factor_[mixed], out);
+    out.energy_uj += energy_[1].of(s.decode_requests, s.decode_context_windowed, windowed);
+  }
+  if (mixed == 1) out.energy_uj += (s.prefill_attention.ps * chunk_energy_) >> energy_bits;
   return out;
 }
 

@@ -36,6 +36,7 @@ class CompiledCost final : public StepCost {
     std::int64_t host = 0;
     std::int64_t bandwidth = 0;
     std::int64_t bytes = 0;
+    std::int64_t energy_uj = 0;
     std::int64_t total() const { return compute + memory + network + host; }
   };
   // A line of a chunk's roofline in 2^-fraction_bits ps.
@@ -57,17 +58,31 @@ class CompiledCost final : public StepCost {
     std::size_t last = 0;
     TokenCurve measured;  // replaces the forms where not empty
   };
-  static Row rounded(const Parts& p);
-  static std::vector<Row> tabulate(std::int32_t most, const std::vector<Row>* floor,
+  // Energy of decode attention in 2^-energy_bits uJ.
+  static constexpr int energy_bits = 24;
+  struct Energy {
+    std::int64_t fixed = 0;
+    std::int64_t per_decoder = 0;
+    std::int64_t per_context = 0;
+    std::int64_t per_ps = 0;
+    std::int64_t of(std::int64_t decoders, std::int64_t context, std::int64_t ps) const {
+      return (per_context * context + per_decoder * decoders + per_ps * ps + (decoders > 0 ? fixed : 0)) >> energy_bits;
+    }
+  };
+  static Row rounded(const Parts& p, double joules);
+  static std::vector<Row> tabulate(const StepModel& model, std::int32_t most, const std::vector<Row>* floor,
                                    const std::function<Parts(std::int32_t)>& f);
   static Line fixed_point(const ChunkLine& line, double factor);
   void compile_chunks(const StepModel& model);
+  void compile_energy(const StepModel& model);
   StepTime gpu_part(const StepShape& shape, std::int64_t& bandwidth) const;
   void finish(const StepShape& shape, StepTime& t) const;
 
   std::array<std::vector<Row>, 2> tokens_;  // [mixed]
   std::array<std::vector<Row>, 2> rows_;
   std::array<DecodeTable, 2> decode_;     // whole context, windowed
+  std::array<Energy, 2> energy_{};        // of decode attention
+  std::int64_t chunk_energy_ = 0;         // per ps of prefill attention
   std::array<std::int64_t, 2> factor_{};  // [mixed], of decode attention, fixed point
   std::array<Class, 2> classes_;
   std::vector<Form> forms_;

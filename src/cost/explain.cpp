@@ -8,10 +8,12 @@ namespace {
 constexpr std::string_view datasheet = "datasheet";
 constexpr std::string_view constant = "constant";
 
-Resource limit_of(const OperatorTime& t) {
+Resource limit_of(const TimedOperator& x) {
+  const OperatorTime& t = x.time;
   const double network = t.latency_s + t.bandwidth_s;
   if (network > 0) return Resource::Network;
   if (t.floor_s > t.roofline_s()) return Resource::Launch;
+  if (x.die_link) return Resource::DieLink;
   return t.compute_s > t.memory_s ? Resource::Compute : Resource::Memory;
 }
 
@@ -20,7 +22,7 @@ std::string_view name_of(Evidence e) { return hardware::evidence_names[static_ca
 void add(std::vector<ExplainRow>& rows, const std::vector<TimedOperator>& times, double factor) {
   for (const TimedOperator& x : times) {
     const bool collective = x.op->kind == Kind::AllReduce || x.op->kind == Kind::AllGather;
-    rows.push_back({full_name(*x.op), x.op->count, factor * x.time.total_s(), 0, limit_of(x.time), x.time.flops,
+    rows.push_back({full_name(*x.op), x.op->count, factor * x.time.total_s(), 0, limit_of(x), x.time.flops,
                     collective ? x.time.bytes_sent : x.time.bytes, x.from_table ? name_of(x.origin) : datasheet,
                     x.extrapolated});
   }
@@ -34,8 +36,10 @@ void add_decode(std::vector<ExplainRow>& rows, const StepModel& m, const StepSha
     const std::int64_t context = c == 0 ? s.decode_context : s.decode_context_windowed;
     const Rooflines r = m.decode(c, s.decode_requests, static_cast<double>(context), mixed);
     rows.push_back({std::string(names[static_cast<std::size_t>(c)]), 0, r.seconds(), 0,
-                    r.compute_s > r.memory_s ? Resource::Compute : Resource::Memory, r.flops, r.bytes, datasheet,
-                    false});
+                    r.die_link                 ? Resource::DieLink
+                    : r.compute_s > r.memory_s ? Resource::Compute
+                                               : Resource::Memory,
+                    r.flops, r.bytes, datasheet, false});
     if (m.measured(c).decode.empty()) continue;
     const KernelTime k = m.measured(c).decode.at(s.decode_requests, static_cast<double>(context));
     rows.back().origin = name_of(k.origin);
@@ -84,7 +88,7 @@ void add_prefill(std::vector<ExplainRow>& rows, const StepModel& m,
 }  // namespace
 
 std::string_view name(Resource r) {
-  constexpr std::array<std::string_view, 5> names = {"compute", "memory", "network", "launch", "host"};
+  constexpr std::array<std::string_view, 6> names = {"compute", "memory", "network", "launch", "host", "die link"};
   return names[static_cast<std::size_t>(r)];
 }
 

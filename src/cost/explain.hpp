@@ -11,7 +11,7 @@
 
 namespace servecast::cost {
 
-enum class Resource : std::uint8_t { Compute, Memory, Network, Launch, Host };
+enum class Resource : std::uint8_t { Compute, Memory, Network, Launch, Host, DieLink };
 std::string_view name(Resource r);
 
 struct ExplainRow {

@@ -121,6 +121,16 @@ double MeasuredPrefill::chunk_s(std::int32_t from, std::int32_t to) const {
   return core::to_seconds(core::Duration{chunk_ps(curve_, from, to)});
 }
 
+void MeasuredPrefill::change(std::int32_t most, const std::function<double(double, double)>& f) {
+  if (empty()) return;
+  const TokenCurve old = curve_;
+  curve_ = TokenCurve(most, [&](std::int64_t tokens) {
+    const auto n = static_cast<std::int32_t>(std::min<std::int64_t>(tokens, most));
+    if (n == 0) return std::int64_t{0};
+    return core::seconds(f(n, core::to_seconds(core::Duration{old.at(n)}))).ps;
+  });
+}
+
 bool MeasuredPrefill::extrapolated(std::int32_t to) const { return to < first_inside_ || to > last_inside_; }
 
 }  // namespace servecast::cost

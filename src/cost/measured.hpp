@@ -77,6 +77,8 @@ class MeasuredPrefill {
   MeasuredPrefill(std::int32_t most, double layers, const Function& f);
   bool empty() const { return curve_.empty(); }
   double chunk_s(std::int32_t from, std::int32_t to) const;
+  // Replaces the time of every length by f(tokens, seconds).
+  void change(std::int32_t most, const std::function<double(double tokens, double seconds)>& f);
   // All layers of the class together.
   const TokenCurve& curve() const { return curve_; }
   Evidence origin(std::int32_t from) const { return from > 0 ? Evidence::Derived : origin_; }

@@ -88,8 +88,10 @@ std::optional<KernelTime> reduce(const Kernels& k, double bytes, std::int32_t ra
 }
 
 MeasuredCurve reduce_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
-  const auto at = [&](double tokens) {
-    return [&, tokens](const Kernels& k, const TableChoice&) { return reduce(k, tokens * op.unit_bytes, in.tensor); };
+  const std::int32_t gpus = in.tensor / in.ranks_per_gpu;
+  if (gpus == 1) return {};
+  const auto at = [&, gpus](double tokens) {
+    return [&, gpus, tokens](const Kernels& k, const TableChoice&) { return reduce(k, tokens * op.unit_bytes, gpus); };
   };
   const TableChoice* found = first(t.all_reduce, DataType::Bf16, at(probe));
   if (found == nullptr) return {};

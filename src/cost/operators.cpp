@@ -137,11 +137,13 @@ void gemm_time(const Operator& op, double rows, const Device& d, OperatorTime& t
 }
 
 void collective_time(const Operator& op, double units, const Device& d, OperatorTime& t) {
+  // The devices of one GPU reduce among themselves first; each then carries its share between GPUs.
   const double bytes = op.unit_bytes * units;
+  const double share = bytes / d.ranks_per_gpu;
   const fabric::Collective c =
-      op.kind == Kind::AllReduce ? fabric::all_reduce(d.group, bytes) : fabric::all_gather(d.group, bytes);
-  t.latency_s = c.latency_s;
-  t.bandwidth_s = c.bandwidth_s;
+      op.kind == Kind::AllReduce ? fabric::all_reduce(d.group, share) : fabric::all_gather(d.group, share);
+  t.latency_s = c.latency_s + d.die_latency_s;
+  t.bandwidth_s = c.bandwidth_s + die_collective_s(bytes, d) - d.die_latency_s;
   t.bytes_sent = c.bytes_sent;
 }
 
@@ -232,6 +234,10 @@ OperatorTime evaluate(const Operator& op, double units, const Device& device, bo
   if (!graph) t.floor_s += std::max(0.0, device.efficiency.eager_launch_us * 1e-6 - t.total_s());
   scale(t, op.count);
   return t;
+}
+
+double die_collective_s(double bytes, const Device& d) {
+  return d.die_bytes_per_s > 0 ? d.die_latency_s + bytes / d.die_bytes_per_s : 0.0;
 }
 
 double distinct_experts(std::int32_t experts, std::int32_t top_k, double tokens) {

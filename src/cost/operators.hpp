@@ -48,6 +48,7 @@ struct OperatorInput {
   std::int32_t tensor = 1;
   const Efficiency& efficiency;
   const HostConstants& host;
+  std::int32_t ranks_per_gpu = 1;  // of tensor: devices that share one GPU
 };
 
 std::vector<Operator> token_operators(const OperatorInput& in);
@@ -58,7 +59,11 @@ struct Device {
   double hbm_bytes_per_s = 0;
   Efficiency efficiency;
   double small_kernel_s = 0;
-  fabric::Group group;
+  fabric::Group group;  // of GPUs
+  // Between the devices of one GPU, where it makes several: all-reduce per buffer, and bytes/s.
+  std::int32_t ranks_per_gpu = 1;
+  double die_latency_s = 0;
+  double die_bytes_per_s = 0;
 };
 
 // All launches of one operator. compute_s and memory_s are the two rooflines; the larger one counts.
@@ -78,6 +83,9 @@ struct OperatorTime {
 
 // graph: replayed from a CUDA graph; otherwise no kernel is faster than its launch. Non-decreasing in units.
 OperatorTime evaluate(const Operator& op, double units, const Device& device, bool graph);
+
+// What a collective of a full buffer adds between the devices of one GPU: a latency and a bandwidth part.
+double die_collective_s(double bytes, const Device& device);
 
 // Expected distinct experts hit by `tokens` independent tokens that pick k of E uniformly (SPEC 3.4).
 double distinct_experts(std::int32_t experts, std::int32_t top_k, double tokens);

@@ -12,8 +12,19 @@ namespace {
 constexpr double tera = 1e12;
 constexpr double us = 1e-6;
 
+// Devices that one GPU makes, and ranks of the replica.
+std::int32_t per_gpu(const StepModelInput& in) {
+  return in.device.placement == Placement::DevicePerDie && !in.gpu.whole.empty() ? 2 : 1;
+}
+std::int32_t ranks(const StepModelInput& in) { return in.parallel.tensor * per_gpu(in); }
+
 OperatorInput operator_input(const StepModelInput& in) {
-  return {in.architecture, in.gpu, in.precision, in.parallel.tensor, in.efficiency, in.host};
+  return {in.architecture, in.gpu, in.precision, ranks(in), in.efficiency, in.host, per_gpu(in)};
+}
+
+Power power_of(const StepModelInput& in) {
+  const double limit_w = in.device.power_limit_w ? *in.device.power_limit_w / per_gpu(in) : in.gpu.tdp_w;
+  return {hardware::power_facts(in.gpu), limit_w};
 }
 
 fabric::ScaleUp links_of(const StepModelInput& in) {
@@ -22,9 +33,14 @@ fabric::ScaleUp links_of(const StepModelInput& in) {
   return f;
 }
 
-Device device_of(const StepModelInput& in) {
-  return {in.gpu.memory_tb_s * tera, in.efficiency, in.host.small_kernel_us * us,
-          fabric::group_of(links_of(in), in.parallel.tensor)};
+Device device_of(const StepModelInput& in, const Dies& dies) {
+  return {in.gpu.memory_tb_s * tera,
+          in.efficiency,
+          in.host.small_kernel_us * us,
+          fabric::group_of(links_of(in), in.parallel.tensor),
+          per_gpu(in),
+          dies.all_reduce_latency_s(),
+          dies.all_reduce_bytes_per_s()};
 }
 
 void add(Parts& p, const OperatorTime& t, double factor) {
@@ -42,7 +58,7 @@ core::Duration nearest(double seconds) { return core::seconds(seconds); }
 void check_step_model(const StepModelInput& in, core::Problems& problems, const std::string& place,
                       std::vector<std::string>& warnings) {
   check_supported(in.parallel, problems, place + "/parallel");
-  check_parallel(in.architecture, in.parallel.tensor, in.fabric.max_ranks, problems, place + "/parallel/tensor");
+  check_parallel(in.architecture, ranks(in), in.fabric.max_ranks * per_gpu(in), problems, place + "/parallel/tensor");
   check_precision(in.precision, in.architecture, in.gpu, problems, place + "/precision", warnings);
   if (in.parallel.tensor > in.fabric.max_ranks) {
     problems.add(place + "/parallel/tensor", "tensor {} exceeds the {} of one {} domain; use at most {}",
@@ -57,7 +73,9 @@ void check_step_model(const StepModelInput& in, core::Problems& problems, const 
 
 StepModel::StepModel(const StepModelInput& in)
     : in_(in),
-      device_(device_of(in)),
+      dies_(in.gpu, in.device),
+      power_(power_of(in)),
+      device_(device_of(in, dies_)),
       token_operators_(token_operators(operator_input(in))),
       row_operators_(row_operators(operator_input(in))),
       attention_(attention_model(operator_input(in))),
@@ -65,6 +83,7 @@ StepModel::StepModel(const StepModelInput& in)
   if (in.cuda_graphs) graph_sizes_ = capture_sizes(in.max_num_seqs, in.max_num_batched_tokens);
   if (in.kernels != nullptr) use_tables();
   in_.kernels = nullptr;
+  change_prefill();
 }
 
 // Measured FP8 multiplications contain the conversion of their inputs.
@@ -101,12 +120,13 @@ double StepModel::attention_launch_s(bool mixed) const {
   const Efficiency& e = in_.efficiency;
   const double launches = attention_launches(mixed);
   const double absorb = attention_.absorb.count * attention_.absorb.math.efficiency.floor_us;
-  const double floors = (launches * e.attention_floor_us + absorb) * us;
+  const double floors = (launches * e.attention_floor_us + absorb) * us + launches * dies_.launch_s();
   return floors + (mixed ? launches * e.piecewise_launch_us * us : 0.0);
 }
 
 TimedOperator StepModel::time(const Operator& op, const MeasuredCurve* curve, double units, bool graph) const {
   TimedOperator out = {&op, evaluate(op, units, device_, graph)};
+  out.compute_s = out.time.compute_s;
   if (curve == nullptr || curve->empty() || units <= 0) return out;
   const KernelTime k = curve->at(units);
   out.from_table = true;
@@ -114,7 +134,9 @@ TimedOperator StepModel::time(const Operator& op, const MeasuredCurve* curve, do
   out.extrapolated = k.extrapolated;
   OperatorTime& t = out.time;
   const double launch = graph ? 0.0 : in_.efficiency.eager_launch_us * us;
-  const double seconds = op.count * std::max(k.seconds, launch);
+  const double seconds =
+      op.count * (std::max(k.seconds, launch) +
+                  (op.kind == Kind::AllReduce ? die_collective_s(op.unit_bytes * units, device_) : 0.0));
   if (op.kind == Kind::AllReduce) {
     t.bandwidth_s = std::min(t.bandwidth_s, seconds);
     t.latency_s = seconds - t.bandwidth_s;
@@ -126,38 +148,50 @@ TimedOperator StepModel::time(const Operator& op, const MeasuredCurve* curve, do
   t.floor_s = std::min(seconds, t.floor_s);
   t.compute_s = compute ? seconds - t.floor_s : 0;
   t.memory_s = compute ? 0 : seconds - t.floor_s;
+  out.compute_s = compute ? t.compute_s : std::min(out.compute_s, t.memory_s);
   return out;
 }
 
-std::vector<TimedOperator> StepModel::times(const std::vector<Operator>& ops, const std::vector<MeasuredCurve>& curves,
-                                            double units, bool graph) const {
-  std::vector<TimedOperator> out;
-  out.reserve(ops.size());
-  for (std::size_t i = 0; i < ops.size(); ++i)
-    out.push_back(time(ops[i], i < curves.size() ? &curves[i] : nullptr, units, graph));
+StepModel::TimedPart StepModel::part(const std::vector<Operator>& ops, const std::vector<MeasuredCurve>& curves,
+                                     double units, bool graph) const {
+  TimedPart out;
+  out.operators.reserve(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    out.operators.push_back(time(ops[i], i < curves.size() ? &curves[i] : nullptr, units, graph));
+    if (dies_.changed()) cross(out.operators.back(), units);
+  }
+  if (!power_.known() || units <= 0) return out;
+  const WorkEnergy work = work_of(out.operators, units);
+  out.work_j = work.compute_j + work.traffic_j;
+  if (power_.limited()) slow(out, work);
   return out;
 }
 
 std::vector<TimedOperator> StepModel::token_times(std::int32_t n) const {
   const Padded p = padded(n);
-  return times(token_operators_, token_curves_, p.tokens, p.graph);
+  return part(token_operators_, token_curves_, p.tokens, p.graph).operators;
 }
 
 std::vector<TimedOperator> StepModel::row_times(std::int32_t n) const {
-  return times(row_operators_, row_curves_, n, in_.cuda_graphs);
+  return part(row_operators_, row_curves_, n, in_.cuda_graphs).operators;
 }
 
 Parts StepModel::tokens(std::int32_t n, bool mixed) const {
   Parts parts;
   if (n <= 0) return parts;
-  for (const TimedOperator& t : token_times(n)) add(parts, t.time, factor(mixed));
+  const Padded p = padded(n);
+  const TimedPart timed = part(token_operators_, token_curves_, p.tokens, p.graph);
+  for (const TimedOperator& t : timed.operators) add(parts, t.time, factor(mixed));
+  parts.work_j = timed.work_j;
   parts.host_s += factor(mixed) * attention_launch_s(mixed);
   return parts;
 }
 
 Parts StepModel::rows(std::int32_t n, bool mixed) const {
   Parts parts;
-  for (const TimedOperator& t : row_times(n)) add(parts, t.time, factor(mixed));
+  const TimedPart timed = part(row_operators_, row_curves_, n, in_.cuda_graphs);
+  for (const TimedOperator& t : timed.operators) add(parts, t.time, factor(mixed));
+  parts.work_j = timed.work_j;
   return parts;
 }
 
@@ -175,6 +209,7 @@ Rooflines StepModel::decode(int layer_class, double decoders, double context, bo
     r.compute_s = 0;
     r.memory_s = table.decode.at(decoders, context).seconds;
   }
+  if (dies_.changed() || power_.limited()) cross_decode(layer_class, decoders, context, r);
   r.compute_s *= factor(mixed);
   r.memory_s *= factor(mixed);
   return r;
@@ -201,6 +236,7 @@ StepTime StepModel::step(const StepShape& shape, const LinkOffer& offer) const {
   const bool mixed = shape.prefill_tokens > 0;
   Parts p = tokens(shape.decode_requests + shape.prefill_tokens, mixed);
   const Parts head = rows(shape.sampled_rows, mixed);
+  double joules = energy_j(p) + energy_j(head) + chunk_w_ * core::to_seconds(shape.prefill_attention);
   p.compute_s += head.compute_s;
   p.memory_s += head.memory_s;
   if (shape.decode_requests > 0) {
@@ -208,6 +244,9 @@ StepTime StepModel::step(const StepShape& shape, const LinkOffer& offer) const {
       const std::int64_t context = c == 0 ? shape.decode_context : shape.decode_context_windowed;
       const Rooflines r = decode(c, shape.decode_requests, static_cast<double>(context), mixed);
       (r.compute_s >= r.memory_s ? p.compute_s : p.memory_s) += r.seconds();
+      const DecodeEnergy e = decode_energy(c);
+      joules += e.fixed + e.per_decoder * shape.decode_requests + e.per_context * static_cast<double>(context) +
+                power_.active_w() * r.seconds();
     }
   }
   StepTime t;
@@ -216,6 +255,7 @@ StepTime StepModel::step(const StepShape& shape, const LinkOffer& offer) const {
   t.network = nearest(p.latency_s + head.latency_s + (p.bandwidth_s + head.bandwidth_s) / offer.scale_up);
   t.host = nearest(p.host_s + head.host_s);
   const core::Duration gpu = t.compute + t.memory + t.network + t.host;
+  t.energy_uj = std::llround(joules * 1e6);
   t.host.ps += host_.extra(gpu.ps, shape.decode_requests, shape.prefill_requests, shape.prefill_tokens);
   t.total = t.compute + t.memory + t.network + t.host;
   t.scale_up_bytes = std::llround(p.bytes_sent) + std::llround(head.bytes_sent);

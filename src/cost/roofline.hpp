@@ -7,11 +7,14 @@
 
 #include "core/error.hpp"
 #include "cost/attention.hpp"
+#include "cost/device.hpp"
+#include "cost/dies.hpp"
 #include "cost/graphs.hpp"
 #include "cost/host.hpp"
 #include "cost/measured.hpp"
 #include "cost/operators.hpp"
 #include "cost/parallel.hpp"
+#include "cost/power.hpp"
 #include "cost/rate.hpp"
 #include "cost/step_cost.hpp"
 #include "fabric/profile.hpp"
@@ -26,8 +29,8 @@ namespace servecast::cost {
 // References must outlive the model (not what is compiled from it). Requires: check_step_model() found nothing.
 struct StepModelInput {
   const model::Architecture& architecture;
-  const hardware::Gpu& gpu;
-  fabric::ScaleUp fabric;  // of the node; the GPU's own scale_up_gb_s, where known, replaces its nominal bandwidth
+  const hardware::Gpu& gpu;  // that a rank runs on: rank_device()
+  fabric::ScaleUp fabric;    // of the node; the GPU's own scale_up_gb_s, where known, replaces its nominal bandwidth
   Precision precision{};
   Parallel parallel{};
   std::int32_t max_num_batched_tokens = 8192;
@@ -37,6 +40,7 @@ struct StepModelInput {
   bool async_scheduling = true;
   HostConstants host{};
   Efficiency efficiency{};
+  DeviceSettings device{};
   const KernelTables* kernels = nullptr;  // read while the model is made; none: rooflines only
 };
 
@@ -51,7 +55,8 @@ struct Parts {
   double latency_s = 0;    // of collectives
   double bandwidth_s = 0;  // of collectives, at nominal links
   double host_s = 0;       // launch floors
-  double bytes_sent = 0;   // over the scale-up link, per GPU
+  double bytes_sent = 0;   // over the scale-up link, per rank
+  double work_j = 0;       // energy of arithmetic and traffic, per rank
 
   double total_s() const { return compute_s + memory_s + latency_s + bandwidth_s + host_s; }
 };
@@ -62,6 +67,15 @@ struct TimedOperator {
   bool from_table = false;  // else from datasheet peaks; what follows is of the table
   Evidence origin = Evidence::Measured;
   bool extrapolated = false;
+  double compute_s = 0;   // its arithmetic, also where something else bounds it
+  bool die_link = false;  // bound by the crossing between dies
+};
+
+// Energy of the decode attention of one class of layers, joules per rank: affine, fixed where there are decoders.
+struct DecodeEnergy {
+  double fixed = 0;
+  double per_decoder = 0;
+  double per_context = 0;
 };
 
 class StepModel {
@@ -97,13 +111,37 @@ class StepModel {
   const MeasuredAttention& measured(int layer_class) const { return measured_[static_cast<std::size_t>(layer_class)]; }
   Padded padded(std::int32_t n) const { return pad(graph_sizes_, n); }
 
+  const Dies& dies() const { return dies_; }
+  const Power& power() const { return power_; }
+  DieTraffic traffic(const Operator& op, double units) const { return operator_traffic(op, units, dies_.l2_bytes()); }
+  DieTraffic decode_traffic(int layer_class, double decoders, double context) const;
+  DieTraffic chunk_traffic(std::int32_t from, std::int32_t to) const;
+  DecodeEnergy decode_energy(int layer_class) const;
+  // Energy of a part of a step beyond a waiting board: its work and the power of running kernels, the limit at most.
+  double energy_j(const Parts& p) const;
+  // Mean watts of prefill attention, the same way, that of the longest chunk standing for all.
+  double chunk_w() const { return chunk_w_; }
+
  private:
+  struct TimedPart {
+    std::vector<TimedOperator> operators;
+    double work_j = 0;
+  };
   void use_tables();
+  void change_prefill();
+  double chunk_work_j(std::int32_t to) const;
+  void cross(TimedOperator& t, double units) const;
+  void cross_decode(int layer_class, double decoders, double context, Rooflines& r) const;
+  WorkEnergy work_of(const std::vector<TimedOperator>& times, double units) const;
+  void slow(TimedPart& part, const WorkEnergy& work) const;
+  TimedPart part(const std::vector<Operator>& ops, const std::vector<MeasuredCurve>& curves, double units,
+                 bool graph) const;
   TimedOperator time(const Operator& op, const MeasuredCurve* curve, double units, bool graph) const;
-  std::vector<TimedOperator> times(const std::vector<Operator>& ops, const std::vector<MeasuredCurve>& curves,
-                                   double units, bool graph) const;
 
   StepModelInput in_;
+  Dies dies_;
+  Power power_;
+  double chunk_w_ = 0;
   Device device_;
   std::vector<Operator> token_operators_;
   std::vector<Operator> row_operators_;

@@ -70,6 +70,8 @@ struct Totals {
   std::int64_t peak_blocks_used = 0;
   core::Duration busy, compute, memory, network, host;
   std::int64_t scale_up_bytes = 0;
+  std::int64_t energy_uj = 0;  // of one rank, beyond waiting with its model loaded
+  double peak_uj_per_ps = 0;   // of the hungriest step, over its duration
   // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
   double block_time = 0;
   double logical_block_time = 0;  // blocks of all requests, each counting what it shares as its own; 0: not told

@@ -79,8 +79,11 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   totals.network += time.network;
   totals.host += time.host;
   totals.scale_up_bytes += time.scale_up_bytes;
-  if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
+  totals.energy_uj += time.energy_uj;
+  const auto energy = static_cast<double>(time.energy_uj);
   const auto ps = static_cast<double>(time.total.ps);
+  if (energy > totals.peak_uj_per_ps * ps) totals.peak_uj_per_ps = energy / ps;
+  if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
   totals.block_time += static_cast<double>(count.used) * ps;
   totals.logical_block_time += static_cast<double>(count.logical) * ps;
   totals.running_time += static_cast<double>(count.running) * ps;

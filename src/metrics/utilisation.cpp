@@ -32,6 +32,8 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
   sum.network += other.network;
   sum.host += other.host;
   sum.scale_up_bytes += other.scale_up_bytes;
+  sum.energy_uj += other.energy_uj;
+  sum.peak_uj_per_ps = std::max(sum.peak_uj_per_ps, other.peak_uj_per_ps);
   sum.block_time += other.block_time;
   sum.running_time += other.running_time;
   sum.slots.tokens += other.slots.tokens;

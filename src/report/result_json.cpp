@@ -129,6 +129,7 @@ void write_energy(JsonWriter& json, const metrics::Result& result) {
   json.value("peak_w", energy.peak_w);
   json.value("mean_gpu_w", energy.mean_gpu_w);
   json.value("joules", energy.joules);
+  json.value("origin", energy.scaled ? "derived" : "calibrated");
   json.end_object();
 }
 

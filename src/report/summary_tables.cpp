@@ -116,7 +116,8 @@ std::string money_and_power_table(const metrics::Result& result) {
   }
   if (result.energy) {
     const metrics::EnergyUse& e = *result.energy;
-    table.row({"energy", figure_if(n.output_tokens > 0, e.joules_per_output_token), "J per output token"});
+    table.row({"energy", figure_if(n.output_tokens > 0, e.joules_per_output_token),
+               e.scaled ? "J per output token, scaled from a B200 by the power limit" : "J per output token"});
     table.row({"power", figure(e.mean_w / 1e3), fmt::format("kW mean, {} kW peak", figure(e.peak_w / 1e3))});
   } else if (!result.no_energy.empty()) {
     table.row({"energy", "-", result.no_energy});

@@ -155,7 +155,9 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
     return;
   }
   const std::size_t before = problems.lines().size();
-  cost::check_parallel(r.model, tensor, domain, problems, place + "/parallel/tensor");
+  const std::int32_t ranks = cost::ranks_per_gpu(pool.device, r.gpu);
+  cost::check_parallel(r.model, tensor * ranks, domain * ranks, problems,
+                       place + (ranks > 1 ? "/device/placement" : "/parallel/tensor"));
   const std::int64_t fit = replicas_that_fit(r.node, r.scenario.cluster.nodes, tensor);
   if (problems.lines().size() > before || pool.replicas <= fit) return;
   problems.add(place + "/replicas",
@@ -169,16 +171,18 @@ void check_room(const Resolved& r, const Pool& pool, const std::string& place, c
 void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   Pool& pool = r.scenario.pools[i];
   PoolSetup& setup = r.pools[i];
+  setup.device = cost::rank_device(pool.device, r.gpu);
   resolve_precision(r.model, r.gpu, pool.precision, setup);
   setup.user = pool.engine;
   const std::size_t before = problems.lines().size();
   cost::check_supported(pool.parallel, problems, setup.place + "/parallel");
+  cost::check_device(pool.device, r.gpu, problems, setup.place + "/device");
   check_room(r, pool, setup.place, problems);
   cost::check_activations({setup.formats, setup.activations, setup.kv_cache}, r.model, problems,
                           setup.place + "/precision");
   if (problems.lines().size() == before)
     if (const auto problem = fit_problem(fit_input(r, i))) problems.add(setup.place, *problem);
-  pool.engine = resolved_settings(setup.stack, r.gpu, r.model.max_position, pool.engine);
+  pool.engine = resolved_settings(setup.stack, setup.device, r.model.max_position, pool.engine);
   check_settings(pool.engine, r.model.max_position, setup.place + "/engine", problems);
   check_scheduler_settings(setup.stack.scheduler, pool.engine, setup.place + "/engine", problems);
 }
@@ -252,12 +256,13 @@ FitInput fit_input(const Resolved& r, std::size_t pool) {
   in.architecture = r.model;
   in.formats = r.pools[pool].formats;
   in.kv_cache = r.pools[pool].kv_cache;
-  in.gpu = r.gpu;
+  in.gpu = r.pools[pool].device;
   in.stack = r.pools[pool].stack;
   in.settings = r.pools[pool].user;
-  in.tensor = r.scenario.pools[pool].parallel.tensor;
-  in.domain = domain_of(r);
-  in.domains = static_cast<std::int32_t>(std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / in.domain);
+  in.ranks_per_gpu = cost::ranks_per_gpu(r.scenario.pools[pool].device, r.gpu);
+  in.tensor = r.scenario.pools[pool].parallel.tensor * in.ranks_per_gpu;
+  in.domain = domain_of(r) * in.ranks_per_gpu;
+  in.domains = static_cast<std::int32_t>(std::int64_t{r.node.gpus} * r.scenario.cluster.nodes / domain_of(r));
   in.replicas = r.scenario.pools[pool].replicas;
   in.pointer = fmt::format("/pools/{}", pool);
   in.weight_keys = r.pools[pool].weight_keys;

@@ -35,6 +35,7 @@ struct PoolSetup {
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
   std::optional<PrecisionChoice> precision;  // of the dynamic policy
+  hardware::Gpu device;                      // that a rank runs on: the GPU, or one die of it
   engine::Settings user;                     // as the scenario gives them, for remedies
   std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it; empty:
                                          // a policy chooses

@@ -2,6 +2,7 @@
 
 #include "core/fingerprint.hpp"
 #include "core/units.hpp"
+#include "hardware/power.hpp"
 #include "metrics/conservation.hpp"
 #include "metrics/number_in_system.hpp"
 #include "scenario/origin_shares.hpp"
@@ -57,15 +58,17 @@ std::optional<double> capacity_of(const Finished& f) {
   return one * static_cast<double>(f.cluster.replicas());
 }
 
+// Of one GPU, whose ranks hold equal parts.
 metrics::PoolMemory memory_of(const Resolved& r, const FitReport& fit) {
   const Pool& pool = r.scenario.pools[0];
+  const double ranks = cost::ranks_per_gpu(pool.device, r.gpu);
   metrics::PoolMemory m;
   m.pool = pool.name;
   m.replicas = pool.replicas;
   m.gpus = std::int64_t{pool.replicas} * pool.parallel.gpus();
-  m.weights_bytes = fit.capacity.weights;
-  m.kv_bytes = std::max(0.0, fit.capacity.kv_bytes);
-  m.other_bytes = fit.capacity.activation_peak + fit.capacity.non_torch + fit.capacity.graphs;
+  m.weights_bytes = ranks * fit.capacity.weights;
+  m.kv_bytes = ranks * std::max(0.0, fit.capacity.kv_bytes);
+  m.other_bytes = ranks * (fit.capacity.activation_peak + fit.capacity.non_torch + fit.capacity.graphs);
   m.block_size = fit.kv.block_size;
   m.blocks = fit.capacity.blocks;
   m.kv_tokens = fit.kv_tokens;
@@ -87,12 +90,17 @@ engine::Totals totals_of(const cluster::Cluster& cluster) {
   return sum;
 }
 
-metrics::EnergyFacts energy_facts(const Finished& f, const metrics::TimeShares& time, core::Duration duration) {
+// Totals are of one rank; its GPU holds as many as it makes devices, all alike.
+metrics::EnergyFacts energy_facts(const Finished& f, const engine::Totals& totals, core::Duration duration) {
   const Resolved& r = f.resolved;
+  const Pool& pool = r.scenario.pools[0];
+  const hardware::PowerFacts power = hardware::power_facts(r.gpu);
+  const double ranks = cost::ranks_per_gpu(pool.device, r.gpu);
   metrics::EnergyFacts facts;
-  facts.power.idle_w = r.gpu.idle_w;
-  facts.power.limit_w = r.gpu.tdp_w;
-  facts.time = time;
+  facts.loaded_idle_w = power.loaded_idle_w;
+  facts.work_j = static_cast<double>(totals.energy_uj) * 1e-6 * ranks * pool.parallel.gpus();
+  facts.peak_work_w = totals.peak_uj_per_ps * 1e6 * ranks;
+  facts.scaled = power.scaled;
   facts.duration = duration;
   facts.gpus = r.gpus_used();
   // A machine's overhead is charged to the GPUs in use, in proportion.
@@ -105,8 +113,7 @@ metrics::EnergyFacts energy_facts(const Finished& f, const metrics::TimeShares& 
 // Power figures of 0 are unknown, and a sum that leaves a part out is no estimate of the whole.
 std::string no_energy_reason(const Resolved& r) {
   if (r.scenario.cost.fixed) return "step times are fixed ones";
-  if (r.gpu.tdp_w <= 0 || r.gpu.idle_w <= 0)
-    return fmt::format("{} states no {} power", r.gpu.name, r.gpu.tdp_w <= 0 ? "limit of" : "idle");
+  if (r.gpu.tdp_w <= 0) return fmt::format("{} states no limit of power", r.gpu.name);
   if (r.node.node_overhead_w <= 0) return fmt::format("{} states no power beside its GPUs", r.node.name);
   return "";
 }
@@ -236,7 +243,7 @@ metrics::Result collect(const Finished& f) {
   out.limiting_resource = std::string(metrics::limiting_resource(*out.time, room));
   out.no_energy = no_energy_reason(f.resolved);
   if (out.no_energy.empty() && out.requests.arrived > 0)
-    out.energy = metrics::measure_energy(energy_facts(f, *out.time, seen));
+    out.energy = metrics::measure_energy(energy_facts(f, totals, seen));
   fill_pool(out, f, totals, duration);
   out.origin = origin_of(f, totals);
   out.fingerprint = f.log.fingerprint().text();

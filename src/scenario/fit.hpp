@@ -25,10 +25,11 @@ struct FitInput {
   precision::Format kv_cache = precision::Format::BFloat16;
   hardware::Gpu gpu;
   Stack stack;
-  engine::Settings settings;  // the user's
-  std::int32_t tensor = 1;
-  std::int32_t domain = 8;   // GPUs that scale-up links join
-  std::int32_t domains = 1;  // of the cluster
+  engine::Settings settings;       // the user's
+  std::int32_t tensor = 1;         // ranks
+  std::int32_t ranks_per_gpu = 1;  // a rank runs on `gpu`, which may be a part of one
+  std::int32_t domain = 8;         // ranks that scale-up links join
+  std::int32_t domains = 1;        // of the cluster
   std::int32_t replicas = 1;
   std::string pointer = "/pools/0";                    // to the pool in the user's document, for remedies
   std::vector<std::string> weight_keys = {"weights"};  // keys of its precision that set weight formats

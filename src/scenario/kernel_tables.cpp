@@ -21,7 +21,8 @@ std::string_view stands_for(std::string_view architecture) {
 
 // The GPU's own profile, else the first of its architecture or of the one that stands for it.
 std::optional<cost::kernels::KernelProfile> nearest_profile(const std::string& stack, const hardware::Gpu& gpu) {
-  if (auto own = kernel_profile(stack, gpu.name)) return own;
+  // One die runs the kernels of its GPU, rescaled.
+  if (auto own = kernel_profile(stack, gpu.whole.empty() ? gpu.name : gpu.whole)) return own;
   for (const KernelProfileName& name : kernel_profiles()) {
     if (name.stack != stack) continue;
     auto other = kernel_profile(stack, name.gpu);

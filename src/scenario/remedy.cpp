@@ -134,7 +134,8 @@ std::optional<Remedy> by_tensor(const Candidate& start, const engine::Settings&)
   for (std::int32_t tensor = in.tensor * 2; tensor <= in.domain; tensor *= 2) {
     Candidate c = start;
     c.input.tensor = tensor;
-    edit(c, "/parallel/tensor", fmt::to_string(in.tensor), fmt::to_string(tensor));
+    edit(c, "/parallel/tensor", fmt::to_string(in.tensor / in.ranks_per_gpu),
+         fmt::to_string(tensor / in.ranks_per_gpu));
     const std::int32_t room = in.domains * (in.domain / tensor);
     if (in.replicas > room) edit(c, "/replicas", fmt::to_string(in.replicas), fmt::to_string(room));
     if (auto r = tried(c)) return r;

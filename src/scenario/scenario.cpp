@@ -67,6 +67,7 @@ void describe(config::Fields& f, Pool& p) {
   f.required("stack", p.stack, "serving engine with its version: a stack's name, a path, or the stack inline");
   f.field("parallel", p.parallel, "how one replica spreads over GPUs");
   f.field("precision", p.precision, "number formats, over the model's own");
+  f.field("device", p.device, "what-ifs of the GPUs: use of their dies, link between dies, power limit");
   f.field("engine", p.engine, "engine settings, over the stack's own");
   f.field("speculative", p.speculative, "speculative decoding; refused in this version");
   if (!f.reading()) return;

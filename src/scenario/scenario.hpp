@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config/fields.hpp"
+#include "cost/device.hpp"
 #include "cost/fixed.hpp"
 #include "cost/parallel.hpp"
 #include "cost/rate.hpp"
@@ -58,6 +59,7 @@ struct Pool {
   config::Reference stack;
   cost::Parallel parallel;
   Precision precision;
+  cost::DeviceSettings device;
   engine::Settings engine;
   config::Reference speculative;  // refused by name in this version
 };

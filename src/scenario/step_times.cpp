@@ -33,7 +33,7 @@ cost::StepModel step_model(const Resolved& r, std::size_t pool, std::vector<std:
   const engine::Settings& s = r.scenario.pools[pool].engine;  // complete after resolve()
   cost::StepModelInput in{
       .architecture = r.model,
-      .gpu = r.gpu,
+      .gpu = setup.device,
       .fabric = r.fabric,
       .precision = {setup.formats, setup.activations, setup.kv_cache, r.scenario.pools[pool].precision.conversion},
       .parallel = r.scenario.pools[pool].parallel,
@@ -43,13 +43,14 @@ cost::StepModel step_model(const Resolved& r, std::size_t pool, std::vector<std:
       .cuda_graphs = *s.cuda_graphs,
       .async_scheduling = *s.async_scheduling,
       .host = setup.stack.host,
-      .efficiency = {}};
+      .efficiency = {},
+      .device = r.scenario.pools[pool].device};
   core::Problems problems;
   cost::check_step_model(in, problems, setup.place, warnings);
   problems.raise_if_any();
   warn_of_choice(r, pool, warnings);
   if (!setup.stack.kernel_tables) return cost::StepModel(in);
-  const LoadedKernels kernels(*setup.stack.kernel_tables, r.gpu, warnings);
+  const LoadedKernels kernels(*setup.stack.kernel_tables, setup.device, warnings);
   in.kernels = &kernels.tables();
   cost::StepModel model(in);
   if (in.precision.conversion != cost::Conversion::Stack && model.contains_conversion())

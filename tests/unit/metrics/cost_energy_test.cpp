@@ -18,31 +18,31 @@ TEST_CASE("no tokens, no price per token") {
   CHECK(measure_cost({8, 2.5}, core::seconds(1), 0, 0).usd_per_million_output_tokens == 0);
 }
 
-TEST_CASE("power is the mean over the states a GPU is in") {
+TEST_CASE("energy is what waiting boards draw and what steps add") {
   EnergyFacts f;
-  f.power = {100, 1100, 0.75, 0.45, 0.2, 1.3};
-  f.time = {0.2, 0.4, 0.1, 0.1, 0.2};  // 850, 550, 300, 130, 130 W
+  f.loaded_idle_w = 245;
+  f.work_j = 4000;  // of 2 GPUs over 10 s: 200 W each
+  f.peak_work_w = 700;
   f.duration = core::seconds(10);
   f.gpus = 2;
   f.overhead_w = 500;
   f.prompt_tokens = 3000;
   f.output_tokens = 1000;
   const EnergyUse use = measure_energy(f);
-  CHECK(use.mean_gpu_w == Approx(0.2 * 850 + 0.4 * 550 + 0.1 * 300 + 0.3 * 130));
-  CHECK(use.mean_w == Approx(2 * 459 + 500));
-  CHECK(use.peak_w == Approx(2 * 850 + 500));
-  CHECK(use.joules == Approx(14180));
-  CHECK(use.joules_per_output_token == Approx(14.18));
-  CHECK(use.joules_per_token == Approx(3.545));
+  CHECK(use.mean_gpu_w == Approx(445));
+  CHECK(use.mean_w == Approx(2 * 445 + 500));
+  CHECK(use.peak_w == Approx(2 * 945 + 500));
+  CHECK(use.joules == Approx(13900));
+  CHECK(use.joules_per_output_token == Approx(13.9));
+  CHECK(use.joules_per_token == Approx(3.475));
 }
 
-TEST_CASE("no state draws more than the power limit") {
+TEST_CASE("GPUs that only wait draw the power of a loaded board") {
   EnergyFacts f;
-  f.power = {140, 700, 1.5, 0.45, 0.2, 10};
-  f.time = {1, 0, 0, 0, 0};
+  f.loaded_idle_w = 245;
   f.gpus = 1;
-  f.duration = core::seconds(1);
-  CHECK(measure_energy(f).mean_w == Approx(700));
-  f.time = {0, 0, 0, 0, 1};
-  CHECK(measure_energy(f).mean_w == Approx(700));
+  f.duration = core::seconds(2);
+  CHECK(measure_energy(f).mean_w == Approx(245));
+  CHECK(measure_energy(f).peak_w == Approx(245));
+  CHECK(measure_energy(f).joules == Approx(490));
 }

@@ -106,7 +106,8 @@ TEST_CASE("a full result has every name of the contract") {
     "mean_w": 6200,
     "peak_w": 7900,
     "mean_gpu_w": 650,
-    "joules": 6200000
+    "joules": 6200000,
+    "origin": "calibrated"
   },
   "cost": {
     "usd_per_million_output_tokens": 1.527,

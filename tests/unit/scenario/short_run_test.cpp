@@ -63,5 +63,37 @@ TEST_CASE("without power figures there is no energy, and the reason is given") {
   const std::vector<std::string> sets = {"/cluster/node=\"mi300x-8\"", "/pools/0/precision={}", "/workload/requests=5"};
   const metrics::Result r = scenario::run(scenario::resolve({"quickstart", sets, {}}), {}).result;
   CHECK_FALSE(r.energy.has_value());
-  CHECK(r.no_energy == "mi300x states no idle power");
+  CHECK(r.no_energy == "mi300x-8 states no power beside its GPUs");
+}
+
+TEST_CASE("energy stays between waiting boards and their limits, and a lower limit saves some of it") {
+  const auto energy = [](std::vector<std::string> sets) {
+    sets.push_back("/workload/requests=200");
+    return *scenario::run(scenario::resolve({"quickstart", sets, {}}), {}).result.energy;
+  };
+  const metrics::EnergyUse own = energy({});
+  CHECK_FALSE(own.scaled);
+  CHECK(own.mean_gpu_w > 245);
+  CHECK(own.mean_gpu_w < 985);
+  CHECK(own.peak_w <= 8 * 985 + 6300 + 1);
+  const metrics::EnergyUse capped = energy({"/pools/0/device/power_limit_w=500"});
+  CHECK(capped.peak_w <= 8 * 0.985 * 500 + 6300 + 1);
+  CHECK(capped.mean_gpu_w < own.mean_gpu_w);
+}
+
+TEST_CASE("a what-if of the dies reaches the run, and what is as measured does not") {
+  const auto steps = [](std::vector<std::string> sets) {
+    sets.push_back("/workload/requests=200");
+    return scenario::run(scenario::resolve({"quickstart", sets, {}}), {}).result;
+  };
+  const metrics::Result own = steps({});
+  const metrics::Result same = steps({"/pools/0/device/die_link_tb_s=10", "/pools/0/device/power_limit_w=1000"});
+  CHECK(same.fingerprint == own.fingerprint);
+  CHECK(same.energy->joules == own.energy->joules);
+  const metrics::Result slow = steps({"/pools/0/device/die_link_tb_s=1"});
+  CHECK(slow.latency->tpot_ms.mean > own.latency->tpot_ms.mean);
+  const metrics::Result split = steps({"/pools/0/device/placement=\"device_per_die\""});
+  CHECK(split.time->network > own.time->network);
+  CHECK(split.gpus == own.gpus);
+  CHECK(split.memory[0].weights_bytes == Approx(own.memory[0].weights_bytes).epsilon(0.02));
 }
