@@ -42,7 +42,8 @@ std::string difference(const Gemm& g, const Buffer<std::uint16_t>& out) {
     }
     const double got = codec::bf16_to_float(out.get(row * g.n + column));
     // Output: half of BF16's last place, doubled. Sums: FP32, or fewer bits inside FP8 tensor cores (assumed: 13).
-    const double allowed = std::abs(exact) / 256 + magnitude * (g.format == Format::Bf16 ? 1e-5 : 2.5e-4);
+    const double sums = g.format == Format::Bf16 ? 1e-5 : g.format == Format::Fp8 ? 5e-4 : 2.5e-4;
+    const double allowed = std::abs(exact) / 256 + magnitude * sums;
     if (!(std::abs(got - exact) <= allowed))
       return fmt::format("element ({}, {}) is {} instead of {}", row, column, got, exact);
   }

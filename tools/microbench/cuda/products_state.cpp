@@ -33,6 +33,8 @@ cublasLtMatrixLayout_t matrix(cudaDataType_t t, std::int64_t rows, std::int64_t 
 void set_scales(cublasLtMatmulDesc_t d, const Gemm& g, const Operands& in, const float* one) {
   if (g.format == Format::Bf16) return;
   const bool fp4 = g.format == Format::Nvfp4;
+  // FP8 sums in the tensor cores' own precision, as serving engines ask for it; only Hopper knows a difference.
+  if (!fp4) set(d, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
   const void* const a = fp4 ? static_cast<const void*>(in.w_scales.data()) : one;
   const void* const b = fp4 ? static_cast<const void*>(in.x_scales.data()) : one;
   if (fp4) {
