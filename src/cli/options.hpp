@@ -64,7 +64,7 @@ struct ValidateOptions {
   std::string file;
   std::vector<std::string> limits;  // "METRIC=PERCENT"
   int rows = 10;                    // furthest off
-  std::int64_t scenario_of = 0;  // line of the file; 0: validate
+  std::int64_t scenario_of = 0;     // line of the file; 0: validate
   bool plain_clients = false;
   int threads = 0;
   bool json = false;
@@ -87,9 +87,10 @@ struct CompareOptions {
 
 struct ImportOptions {
   std::string file;
-  std::string format;  // of a trace; empty: told by its first line
-  std::string name;    // of an imported model
-  std::string out;     // file to write instead of stdout
+  std::string format;                      // of a trace; empty: told by its first line
+  std::string name;                        // of an imported model
+  std::string out;                         // file to write instead of stdout
+  std::vector<std::int64_t> prefix_cache;  // blocks of the caches to replay a trace through
   bool json = false;
 };
 
