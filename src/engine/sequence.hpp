@@ -54,7 +54,7 @@ struct StepCount {
   std::int32_t wasted = 0;
   std::int32_t prefill_tokens = 0;
   std::int64_t used = 0;     // blocks
-  std::int64_t logical = 0;  // blocks as each request counts its own
+  std::int64_t saved = 0;    // more that it would be if nothing were shared
   std::int32_t running = 0;  // requests
 };
 
@@ -71,7 +71,8 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   totals.scale_up_bytes += time.scale_up_bytes;
   if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
   totals.block_time += static_cast<double>(count.used) * static_cast<double>(time.total.ps);
-  totals.logical_block_time += static_cast<double>(count.logical) * static_cast<double>(time.total.ps);
+  if (count.saved != 0)
+    totals.saved_block_time += static_cast<double>(count.saved) * static_cast<double>(time.total.ps);
   totals.running_time += static_cast<double>(count.running) * static_cast<double>(time.total.ps);
 }
 

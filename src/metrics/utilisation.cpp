@@ -33,6 +33,12 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
   sum.host += other.host;
   sum.scale_up_bytes += other.scale_up_bytes;
   sum.block_time += other.block_time;
+  sum.saved_block_time += other.saved_block_time;
+  sum.swapped_out_blocks += other.swapped_out_blocks;
+  sum.swapped_in_blocks += other.swapped_in_blocks;
+  sum.copied_blocks += other.copied_blocks;
+  sum.loaded_blocks += other.loaded_blocks;
+  sum.stored_blocks += other.stored_blocks;
   sum.running_time += other.running_time;
 }
 
