@@ -4,6 +4,7 @@
 #include "scenario/build.hpp"
 #include "scenario/run.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -69,6 +70,10 @@ TEST_CASE("several sequences a request run on vLLM's first scheduler, and are re
     CHECK(result.requests.completed == 200);
     CHECK(result.memory[0].copied_blocks > 0);
     CHECK(result.memory[0].saved_by_sharing.value_or(0) > 0.2);
+    const bool warned = std::any_of(result.warnings.begin(), result.warnings.end(), [](const std::string& warning) {
+      return warning.find("one of the 3 sequences") != std::string::npos;
+    });
+    CHECK(warned == (more == "/workload/samples=3"));
     for (const std::string stack : {"vllm-0.19", "trtllm-1", "sglang-0.5"}) {
       const std::string refusal = refusal_of({"/pools/0/stack=" + stack, more});
       CHECK_THAT(refusal, Catch::Contains("3 sequences a request") && Catch::Contains(stack));
