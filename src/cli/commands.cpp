@@ -123,6 +123,11 @@ void add_import_verbs(CLI::App& app, Parsed& p) {
   text(*trace_app, "file", p.import.file, "trace file")->required();
   text(*trace_app, "--format", p.import.format,
        "azure, mooncake, burstgpt, bailian, splitwise or servecast; told by its first line without it");
+  trace_app
+      ->add_option("--prefix-cache", p.import.prefix_cache,
+                   "blocks of prefix caches, comma-separated: what each would have hit")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 2'000'000'000));
   trace_app->add_flag("--json", p.import.json, "machine-readable output");
   trace_app->callback([&p] { p.verb = [&p] { return import_trace(p.import); }; });
 

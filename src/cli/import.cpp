@@ -9,6 +9,7 @@
 #include "model/model_file.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
+#include "workload/prefix_replay.hpp"
 #include "workload/trace_summary.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <vector>
 
 namespace servecast::cli {
 
@@ -96,6 +99,43 @@ std::string trace_text(const std::string& file, const workload::TraceSummary& s)
   return text;
 }
 
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string replays_text(const workload::PrefixReplays& r) {
+  using core::count_text;
+  report::Table table(
+      {{"prefix cache", report::Align::Left}, {"blocks hit"}, {"of blocks"}, {"tokens hit"}, {"of tokens"}});
+  for (const workload::PrefixReplay& c : r.caches) {
+    table.row({c.capacity == 0 ? "unlimited" : core::counted(c.capacity, "block"), count_text(c.hit_blocks),
+               core::percent_text(share(c.hit_blocks, r.blocks)), count_text(c.hit_tokens),
+               core::percent_text(share(c.hit_tokens, r.tokens))});
+  }
+  return fmt::format(
+      "\n{}  blocks of {}; each prompt enters whole at its arrival, outputs never;\n"
+      "  least recently used out, of a prompt its end first; tokens: whole blocks,\n"
+      "  and never a prompt's last token, as an engine can use them\n",
+      table.text(), core::counted(r.block_tokens, "token"));
+}
+
+void write_replays(config::JsonWriter& out, const workload::PrefixReplays& r) {
+  out.begin_array("prefix_caches");
+  for (const workload::PrefixReplay& c : r.caches) {
+    out.begin_object();
+    if (c.capacity == 0)
+      out.null("capacity_blocks");
+    else
+      out.value("capacity_blocks", c.capacity);
+    out.value("hit_blocks", c.hit_blocks);
+    out.value("hit_share_of_blocks", share(c.hit_blocks, r.blocks));
+    out.value("hit_tokens", c.hit_tokens);
+    out.value("hit_share_of_tokens", share(c.hit_tokens, r.tokens));
+    out.end_object();
+  }
+  out.end_array();
+}
+
 void write_lengths(config::JsonWriter& out, std::string_view key, const workload::LengthSummary& l) {
   out.begin_object(key);
   out.value("total", l.total);
@@ -107,7 +147,7 @@ void write_lengths(config::JsonWriter& out, std::string_view key, const workload
   out.end_object();
 }
 
-std::string trace_json(const workload::TraceSummary& s) {
+std::string trace_json(const workload::TraceSummary& s, const std::optional<workload::PrefixReplays>& replays) {
   config::JsonWriter out;
   out.begin_object();
   out.value("format", format_name(s.format));
@@ -133,6 +173,7 @@ std::string trace_json(const workload::TraceSummary& s) {
   out.value("blocks", s.prefix_blocks);
   out.value("hits", s.prefix_hits);
   out.end_object();
+  if (replays) write_replays(out, *replays);
   out.begin_array("notes");
   for (const std::string& note : s.notes) out.element(note);
   out.end_array();
@@ -143,8 +184,18 @@ std::string trace_json(const workload::TraceSummary& s) {
 }  // namespace
 
 int import_trace(const ImportOptions& options) {
-  const workload::TraceSummary summary = workload::summarise_trace(options.file, format_of(options.format));
-  print(options.json ? trace_json(summary) : trace_text(options.file, summary));
+  const workload::TraceFormat format = format_of(options.format);
+  const workload::TraceSummary summary = workload::summarise_trace(options.file, format);
+  std::optional<workload::PrefixReplays> replays;
+  if (!options.prefix_cache.empty()) {
+    std::vector<std::int64_t> capacities = options.prefix_cache;
+    capacities.push_back(0);
+    replays = workload::replay_prefixes(options.file, format, capacities);
+  }
+  if (options.json)
+    print(trace_json(summary, replays));
+  else
+    print(trace_text(options.file, summary) + (replays ? replays_text(*replays) : std::string()));
   return exit_done;
 }
 

@@ -100,9 +100,10 @@ struct NumericsOptions {
 
 struct ImportOptions {
   std::string file;
-  std::string format;  // of a trace; empty: told by its first line
-  std::string name;    // of an imported model
-  std::string out;     // file to write instead of stdout
+  std::string format;                      // of a trace; empty: told by its first line
+  std::string name;                        // of an imported model
+  std::string out;                         // file to write instead of stdout
+  std::vector<std::int64_t> prefix_cache;  // blocks of the caches to replay a trace through
   bool json = false;
 };
 

@@ -1,6 +1,10 @@
 // Concrete settings of one replica, every default resolved. Names are the serving engines' own flags.
 #pragma once
 
+#include "core/time.hpp"
+#include "engine/branching.hpp"
+#include "engine/transfer.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -19,8 +23,14 @@ inline constexpr std::string_view loop_names[] = {"automatic", "plain"};
 constexpr std::span<const std::string_view> names_of(Loop) { return loop_names; }
 
 // mixed: decodes and prefill chunks share steps, decodes first (vLLM v1, TensorRT-LLM). prefill_first: prompts run in
-// steps of their own whenever one can start (SGLang).
-enum class StepKind : std::uint8_t { Mixed, PrefillFirst };
+// steps of their own whenever one can start (SGLang). groups: the same with groups of sequences, swapped out or
+// recomputed under pressure (vLLM v0).
+enum class StepKind : std::uint8_t { Mixed, PrefillFirst, Groups };
+
+// What a preempted group does with its blocks. automatic: several sequences are swapped to the host, one is recomputed.
+enum class PreemptionMode : std::uint8_t { Automatic, Recompute, Swap };
+inline constexpr std::string_view preemption_mode_names[] = {"automatic", "recompute", "swap"};
+constexpr std::span<const std::string_view> names_of(PreemptionMode) { return preemption_mode_names; }
 
 // What starting a request takes. max_utilization: blocks for what it has now; when they run short, the newest requests
 // are preempted. guaranteed_no_evict: blocks for prompt and longest output of all that run; nothing is preempted.
@@ -33,13 +43,18 @@ enum class SchedulePolicy : std::uint8_t { Fcfs, Lpm };
 inline constexpr std::string_view schedule_policy_names[] = {"fcfs", "lpm"};
 constexpr std::span<const std::string_view> names_of(SchedulePolicy) { return schedule_policy_names; }
 
-// How KV memory is given to requests. paged: blocks as they are needed. The contiguous ones are the baselines that paging
-// replaced: one region a request, by the buddy rule, for its prompt and as much output as the policy reserves: up to
-// max_model_len in all, the next power of two of the true length, or exactly the true length.
+// How KV memory is given to requests. paged: blocks as they are needed. The contiguous ones are the baselines that
+// paging replaced: one region a request, by the buddy rule, for its prompt and as much output as the policy reserves:
+// up to max_model_len in all, the next power of two of the true length, or exactly the true length.
 enum class KvAllocation : std::uint8_t { Paged, ContiguousMax, ContiguousPow2, ContiguousOracle };
 inline constexpr std::string_view kv_allocation_names[] = {"paged", "contiguous_max", "contiguous_pow2",
                                                            "contiguous_oracle"};
 constexpr std::span<const std::string_view> names_of(KvAllocation) { return kv_allocation_names; }
+
+// When a block of cached content is copied to the host. through: as soon as it is full; back: when the GPU evicts it.
+enum class OffloadWrite : std::uint8_t { Through, Back };
+inline constexpr std::string_view offload_write_names[] = {"through", "back"};
+constexpr std::span<const std::string_view> names_of(OffloadWrite) { return offload_write_names; }
 
 struct Config {
   StepKind steps = StepKind::Mixed;
@@ -52,6 +67,9 @@ struct Config {
   bool enable_chunked_prefill = true;
   bool async_scheduling = true;
   Loop loop = Loop::Automatic;
+  // Whatever moves blocks to the host.
+  double block_bytes = 0;  // of one block, per GPU
+  HostLink host_link;
   // Mixed steps only.
   KvAllocation kv_allocation = KvAllocation::Paged;
   CapacityPolicy capacity_policy = CapacityPolicy::MaxUtilization;
@@ -59,11 +77,18 @@ struct Config {
   std::int32_t long_prefill_token_threshold = 0;  // 0: off
   double watermark = 0.0;                         // share of blocks kept free at admission while something runs
   Stop stop = Stop::Length;
+  std::int64_t offload_blocks = 0;  // blocks of cached prefixes that the host keeps
+  OffloadWrite offload_write = OffloadWrite::Through;
   // Prefill-first steps only.
   SchedulePolicy schedule_policy = SchedulePolicy::Fcfs;
   double schedule_conservativeness = 1.0;   // scales the share of outputs that admission expects to be used
   std::int32_t max_prefill_tokens = 16384;  // of a prefill step, unless its only prompt is longer
   bool enable_mixed_chunk = false;          // decodes join prefill steps
+  // Group steps only.
+  Branching branching;
+  PreemptionMode preemption = PreemptionMode::Automatic;
+  std::int64_t swap_blocks = 0;  // blocks that the host holds
+  core::Duration block_copy;     // of one block within a GPU
 };
 
 }  // namespace servecast::engine

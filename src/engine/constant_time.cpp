@@ -2,6 +2,7 @@
 
 #include "engine/constant_time_replica.hpp"
 #include "engine/contiguous_loop.hpp"
+#include "engine/group_loop.hpp"
 #include "engine/plain_loop.hpp"
 #include "engine/sglang_loop.hpp"
 
@@ -179,7 +180,7 @@ void ConstantTime::preempt_last(Time now) {
   vacate(last);
   if (slot.stopped) {
     --stopped_;
-    give(leaving(slot.table, computed));
+    give(leaving(table_in(last), computed));
     reserved_ -= blocks_for(slot.prompt + slot.limit);
     return;
   }
@@ -188,7 +189,7 @@ void ConstantTime::preempt_last(Time now) {
   candidate.prompt = slot.prompt;
   candidate.output = slot.output;
   candidate.limit = slot.limit;
-  candidate.table = slot.table;
+  candidate.table = table_in(last);
   candidate.generated = static_cast<std::int32_t>(computed + 1 - slot.prompt);
   candidate.last_token = now;
   requeue(candidate, computed, now);
@@ -212,6 +213,7 @@ void ConstantTime::requeue(Candidate candidate, std::int64_t computed, Time now)
 std::optional<std::string> needs_plain_loop(const Config& config, const cost::StepCost& cost) {
   if (config.steps != StepKind::Mixed) return "prompts run in steps of their own";
   if (config.loop == Loop::Plain) return "engine/loop is plain";
+  if (config.offload_blocks > 0) return "cached prefixes move to the host";
   if (cost.needs_window() > 0) return "attention windows need each request's own context";
   if (config.long_prefill_token_threshold > 0) return "long_prefill_token_threshold allows several partial prefills";
   if (config.max_num_seqs > config.max_num_batched_tokens) return "max_num_seqs exceeds the token budget";
@@ -228,6 +230,7 @@ std::unique_ptr<Replica> make_replica(const Config& config, const cost::StepCost
                                       bool shared_content) {
   if (config.steps == StepKind::PrefillFirst) return make_sglang_loop(config, cost, observer);
   if (config.kv_allocation != KvAllocation::Paged) return make_contiguous_loop(config, cost, observer);
+  if (config.steps == StepKind::Groups) return make_group_loop(config, cost, observer);
   if (needs_plain_loop(config, cost)) return make_plain_loop(config, cost, observer);
   return make_constant_time(config, cost, observer, shared_content);
 }

@@ -21,13 +21,13 @@ void ConstantTime::commit() {
   finish_due(run_.end);
   for (const Candidate& candidate : joins_) join(candidate, run_.end);
   joins_.clear();
-  settle();
+  if (!ended_.empty()) settle();
 }
 
 void ConstantTime::account(std::int32_t step, std::int32_t seated) {
   const cost::StepTime& time = times_[static_cast<std::size_t>(step)];
   const std::int32_t emitting = decoders_ - stopped_;
-  add_step(totals_, time, {emitting, stopped_, 0, used(), logical_, seated, slots_after(step)});
+  add_step(totals_, time, {emitting, stopped_, 0, used(), logical_ - used(), seated, slots_after(step)});
   if (emitting > 0) observer_.token_gap(time.total, emitting);
 }
 
@@ -51,7 +51,7 @@ void ConstantTime::finish_slot(std::int32_t index, Time at) {
     --stopped_;
     reserved_ -= blocks_for(slot.prompt + slot.limit);
     vacate(index);
-    retire(leaving(slot.table, slot.base + step_), false);
+    retire(leaving(table_in(index), slot.base + step_), false);
     return;
   }
   observer_.finished(slot.id, at, slot.output);
@@ -63,7 +63,7 @@ void ConstantTime::finish_slot(std::int32_t index, Time at) {
   }
   reserved_ -= blocks_for(slot.prompt + slot.limit);
   vacate(index);
-  retire(leaving(slot.table, slot.base + step_), true);
+  retire(leaving(table_in(index), slot.base + step_), true);
 }
 
 // A finished request's blocks and seat: at the end of the run, or one step later under asynchronous scheduling.
@@ -128,16 +128,15 @@ void ConstantTime::seat(const Candidate& candidate, bool stopped) {
   spare_slots_.pop_back();
   const std::int64_t computed = candidate.tokens() - 1;
   Slot& slot = slots_[static_cast<std::size_t>(index)];
-  slot = {
-      candidate.id,    candidate.prompt, candidate.output, candidate.limit, computed - step_, candidate.admission, 0,
-      candidate.table, stopped};
+  slot = {candidate.id, candidate.prompt, candidate.output, candidate.limit, computed - step_, candidate.admission, 0,
+          stopped};
   const std::int64_t residue = slot.base % config_.block_size;
   slot.residue = static_cast<std::int32_t>(residue < 0 ? residue + config_.block_size : residue);
   ++crossing_[static_cast<std::size_t>(slot.residue)];
   ++decoders_;
   context_ += computed + 1;
   if (stopped) ++stopped_;
-  if (slot.table != memory::RunPool::none && pool_.tail(slot.table) != 0) writers_.add(pool_.tail(slot.table), index);
+  if (shared_) begin_writing(index, candidate.table);
   // Emits one token a step from step_ on: the last one after output - generated steps.
   const std::int32_t steps = stopped ? 1 : candidate.output - candidate.generated;
   calendar_.insert(index, step_ + steps - 1);
@@ -146,10 +145,7 @@ void ConstantTime::seat(const Candidate& candidate, bool stopped) {
 // Takes a decoder out of the sums. Requires: already out of the calendar.
 void ConstantTime::vacate(std::int32_t index) {
   Slot& slot = slots_[static_cast<std::size_t>(index)];
-  if (slot.table != memory::RunPool::none && pool_.tail(slot.table) != 0) {
-    catch_up_chain(pool_.tail(slot.table), step_);
-    writers_.remove(pool_.tail(slot.table), index);
-  }
+  if (shared_) end_writing(index);
   --crossing_[static_cast<std::size_t>(slot.residue)];
   --decoders_;
   context_ -= slot.base + step_ + 1;

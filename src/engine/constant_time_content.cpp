@@ -32,6 +32,18 @@ ConstantTime::Hit ConstantTime::lookup_shared(const Candidate& head) {
   return hit;
 }
 
+void ConstantTime::begin_writing(std::int32_t slot, memory::RunPool::Table table) {
+  tables_[static_cast<std::size_t>(slot)] = table;
+  if (table != memory::RunPool::none && pool_.tail(table) != 0) writers_.add(pool_.tail(table), slot);
+}
+
+void ConstantTime::end_writing(std::int32_t slot) {
+  const memory::RunPool::Table table = table_in(slot);
+  if (table == memory::RunPool::none || pool_.tail(table) == 0) return;
+  catch_up_chain(pool_.tail(table), step_);
+  writers_.remove(pool_.tail(table), slot);
+}
+
 // Publishes what decoders wrote into the table's chains in the first `steps` steps.
 void ConstantTime::catch_up(memory::RunPool::Table table, std::int64_t steps) {
   if (writers_.empty()) return;
@@ -50,7 +62,7 @@ void ConstantTime::catch_up_chain(std::uint64_t chain, std::int64_t steps) {
     });
   for (const std::int32_t index : slots) {
     const Slot& slot = slots_[static_cast<std::size_t>(index)];
-    pool_.publish(slot.table, (slot.base + steps) / config_.block_size);
+    pool_.publish(table_in(index), (slot.base + steps) / config_.block_size);
   }
 }
 

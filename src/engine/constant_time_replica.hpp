@@ -25,9 +25,10 @@ class ConstantTime final : public Replica {
         observer_(observer),
         calendar_(config.max_num_seqs),
         pool_(config.blocks),
-        slots_(static_cast<std::size_t>(config.max_num_seqs)),
-        crossing_(static_cast<std::size_t>(config.block_size), 0),
         shared_(shared_content && config.enable_prefix_caching),
+        slots_(static_cast<std::size_t>(config.max_num_seqs)),
+        tables_(shared_ ? static_cast<std::size_t>(config.max_num_seqs) : 0, memory::RunPool::none),
+        crossing_(static_cast<std::size_t>(config.block_size), 0),
         writers_(config.max_num_seqs),
         watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {
     for (std::int32_t i = config.max_num_seqs; i-- > 0;) spare_slots_.push_back(i);
@@ -61,8 +62,7 @@ class ConstantTime final : public Replica {
     std::int64_t base = 0;
     std::int64_t admission = -1;  // -1: not in use
     std::int32_t residue = 0;     // base mod block_size
-    memory::RunPool::Table table = memory::RunPool::none;
-    bool stopped = false;  // spends one more slot after its last token (asynchronous scheduling, eos)
+    bool stopped = false;         // spends one more slot after its last token (asynchronous scheduling, eos)
   };
 
   std::int64_t blocks_for(std::int64_t tokens) const { return engine::blocks_for(tokens, config_.block_size); }
@@ -113,6 +113,11 @@ class ConstantTime final : public Replica {
     return {own, 0, own};
   }
   Hit lookup_shared(const Candidate& head);
+  memory::RunPool::Table table_in(std::int32_t slot) const {
+    return shared_ ? tables_[static_cast<std::size_t>(slot)] : memory::RunPool::none;
+  }
+  void begin_writing(std::int32_t slot, memory::RunPool::Table table);
+  void end_writing(std::int32_t slot);
   void catch_up(memory::RunPool::Table table, std::int64_t steps);
   void catch_up_chain(std::uint64_t chain, std::int64_t steps);
   bool head_may_change() const;
@@ -143,10 +148,11 @@ class ConstantTime final : public Replica {
   WaitingQueue waiting_;
   FinishCalendar calendar_;
   memory::RunPool pool_;
+  bool shared_;  // requests may share content
   std::vector<Slot> slots_;
+  std::vector<memory::RunPool::Table> tables_;  // of the slots, where content may be shared
   std::vector<std::int32_t> spare_slots_;
   std::vector<std::int64_t> crossing_;  // decoders by residue of base
-  bool shared_;                         // requests may share content
   TailWriters writers_;
   std::int64_t logical_ = 0;  // blocks of all requests, each counting what it shares as its own
   std::int64_t watermark_;

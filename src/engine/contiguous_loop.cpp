@@ -145,8 +145,7 @@ void ContiguousLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
   const auto running = static_cast<std::int32_t>(active_.size());
-  add_step(totals_, step_,
-           {shape_.decode_requests, 0, shape_.prefill_tokens, blocks_used(), blocks_used(), running, slots(0)});
+  add_step(totals_, step_, {shape_.decode_requests, 0, shape_.prefill_tokens, blocks_used(), 0, running, slots(0)});
   for (Owned& s : active_) {
     if (s->scheduled == 0 || s->computed < s->tokens()) continue;
     s->phase = Phase::Decode;

@@ -1,6 +1,7 @@
 #include "engine/plain_loop.hpp"
 
 #include "core/error.hpp"
+#include "engine/prefix_offload.hpp"
 #include "engine/sequence.hpp"
 #include "memory/block_pool.hpp"
 
@@ -37,6 +38,7 @@ class PlainLoop final : public Replica {
         cost_(cost),
         observer_(observer),
         pool_(config.blocks),
+        offload_(config),
         window_(cost.needs_window()),
         watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {}
 
@@ -64,6 +66,7 @@ class PlainLoop final : public Replica {
     return paged_use(pool_.used(), pool_.references(), tokens, config_.block_size);
   }
   const Totals& totals() const override { return totals_; }
+  std::span<const Transfer> transfers() const override { return offload_.transfers(); }
 
  private:
   using Owned = std::unique_ptr<Sequence>;
@@ -84,6 +87,8 @@ class PlainLoop final : public Replica {
   void admit_waiting();
   bool admit(Sequence& sequence);
   std::int64_t lookup(Sequence& sequence);
+  std::int64_t lookup_host(const Sequence& sequence, std::int64_t from) const;
+  void load(Sequence& sequence, std::int64_t from, std::int64_t blocks);
   bool grow(Sequence& sequence, std::int32_t tokens);
   void publish(Sequence& sequence);
   void preempt_last(Time now);
@@ -98,6 +103,7 @@ class PlainLoop final : public Replica {
   const cost::StepCost& cost_;
   Observer& observer_;
   memory::BlockPool pool_;
+  PrefixOffload offload_;
   std::int32_t window_;
   std::int64_t watermark_;
   std::deque<Owned> waiting_;
@@ -118,6 +124,7 @@ class PlainLoop final : public Replica {
 Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   SERVECAST_ENSURE(!in_progress_, "advance during a run at {} ps", now.ps);
   run_ = {now, now, 0};
+  offload_.begin();
   while (!schedule(now)) {
     if (!release_limbo()) return run_;
   }
@@ -126,6 +133,7 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
     if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
+  if (config_.offload_blocks > 0) offload_.play(step_, totals_);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   scheduled_decoders_ = shape.decode_requests;
   scheduled_prefill_tokens_ = shape.prefill_tokens;
@@ -186,7 +194,8 @@ void PlainLoop::admit_waiting() {
 bool PlainLoop::admit(Sequence& s) {
   const std::int64_t size = config_.block_size;
   const std::int64_t hit_blocks = config_.enable_prefix_caching ? lookup(s) : 0;
-  const auto hit_tokens = static_cast<std::int32_t>(hit_blocks * size);
+  const std::int64_t host_blocks = lookup_host(s, hit_blocks);
+  const auto hit_tokens = static_cast<std::int32_t>((hit_blocks + host_blocks) * size);
   std::int32_t n = s.tokens() - hit_tokens;
   const std::int32_t threshold = config_.long_prefill_token_threshold;
   if (threshold > 0 && n > threshold) n = threshold;
@@ -211,6 +220,7 @@ bool PlainLoop::admit(Sequence& s) {
   s.from = hit_tokens;
   s.scheduled = n;
   s.phase = Phase::Prefill;
+  load(s, hit_blocks, host_blocks);
   SERVECAST_ENSURE(grow(s, s.computed), "admission of request {} past its gate", s.request.id.value);
   budget_ -= n;
   if (config_.enable_prefix_caching) {
@@ -241,11 +251,36 @@ std::int64_t PlainLoop::lookup(Sequence& s) {
   return static_cast<std::int64_t>(hits_.size());
 }
 
+// Blocks behind the first `from` ones that the host holds, at most all tokens but the last.
+std::int64_t PlainLoop::lookup_host(const Sequence& s, std::int64_t from) const {
+  if (offload_.empty()) return 0;
+  const std::int64_t cap = (s.tokens() - 1) / config_.block_size;
+  std::size_t piece = 0;
+  std::int64_t i = from;
+  for (; i < cap; ++i) {
+    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
+    if (!offload_.holds(memory::content_key(chain_of(s.request, last, piece), i))) break;
+  }
+  return i - from;
+}
+
+// The host's copies of blocks [from, from + blocks) are read before anything is written over them.
+void PlainLoop::load(Sequence& s, std::int64_t from, std::int64_t blocks) {
+  std::size_t piece = 0;
+  for (std::int64_t i = from; i < from + blocks; ++i) {
+    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
+    offload_.load(memory::content_key(chain_of(s.request, last, piece), i));
+  }
+}
+
 // Blocks for the first `tokens` tokens; false and unchanged when the pool cannot give them.
 bool PlainLoop::grow(Sequence& s, std::int32_t tokens) {
   const std::int64_t need = blocks_for(tokens, config_.block_size) - static_cast<std::int64_t>(s.blocks.size());
   if (need > pool_.free()) return false;
-  for (std::int64_t i = 0; i < need; ++i) s.blocks.push_back(pool_.allocate());
+  for (std::int64_t i = 0; i < need; ++i) {
+    s.blocks.push_back(pool_.allocate());
+    if (config_.offload_blocks > 0) offload_.evicted(pool_.evicted());
+  }
   return true;
 }
 
@@ -258,6 +293,7 @@ void PlainLoop::publish(Sequence& s) {
     const auto key = memory::content_key(chain_of(s.request, last, piece), s.published);
     s.piece = piece;
     pool_.publish(s.blocks[static_cast<std::size_t>(s.published)], key);
+    if (config_.offload_blocks > 0) offload_.filled(key);
   }
 }
 
@@ -296,7 +332,7 @@ void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
   add_step(totals_, step_,
-           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), pool_.references(),
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), pool_.references() - pool_.used(),
             static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
   std::vector<Owned>& kept = kept_;

@@ -9,9 +9,11 @@
 
 #include "core/time.hpp"
 #include "cost/step_cost.hpp"
+#include "engine/transfer.hpp"
 #include "workload/request.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace servecast::engine {
 
@@ -68,13 +70,18 @@ struct Totals {
   std::int64_t preemptions = 0;
   std::int64_t wasted_slots = 0;  // decode slots spent on a request already stopped (asynchronous scheduling)
   std::int64_t peak_blocks_used = 0;
+  std::int64_t swapped_out_blocks = 0;
+  std::int64_t swapped_in_blocks = 0;
+  std::int64_t loaded_blocks = 0;  // cached prefixes, from the host
+  std::int64_t stored_blocks = 0;
+  std::int64_t copied_blocks = 0;  // on write, because another sequence shared them
   core::Duration busy, compute, memory, network, host;
   std::int64_t scale_up_bytes = 0;
   std::int64_t energy_uj = 0;  // of one rank, beyond waiting with its model loaded
   double peak_uj_per_ps = 0;   // of the hungriest step, over its duration
   // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
   double block_time = 0;
-  double logical_block_time = 0;  // blocks of all requests, each counting what it shares as its own; 0: not told
+  double saved_block_time = 0;  // blocks more that were in use if every request had its own
   double running_time = 0;
   SlotTime slots;
   bool operator==(const Totals&) const = default;
@@ -99,6 +106,8 @@ class Replica {
   virtual Load load(std::int32_t rank) const = 0;
   virtual SlotUse slots(std::int32_t rank) const = 0;  // of the last scheduled or committed step
   virtual const Totals& totals() const = 0;
+  // What the run in progress has moved before its first step, in order.
+  virtual std::span<const Transfer> transfers() const { return {}; }
 };
 
 }  // namespace servecast::engine

@@ -54,7 +54,7 @@ struct StepCount {
   std::int32_t wasted = 0;
   std::int32_t prefill_tokens = 0;
   std::int64_t used = 0;     // blocks
-  std::int64_t logical = 0;  // blocks as each request counts its own
+  std::int64_t saved = 0;    // more that it would be if nothing were shared
   std::int32_t running = 0;  // requests
   SlotUse slots;
 };
@@ -85,7 +85,7 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   if (energy > totals.peak_uj_per_ps * ps) totals.peak_uj_per_ps = energy / ps;
   if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
   totals.block_time += static_cast<double>(count.used) * ps;
-  totals.logical_block_time += static_cast<double>(count.logical) * ps;
+  if (count.saved != 0) totals.saved_block_time += static_cast<double>(count.saved) * ps;
   totals.running_time += static_cast<double>(count.running) * ps;
   totals.slots.tokens += static_cast<double>(count.slots.tokens) * ps;
   totals.slots.reserved += static_cast<double>(count.slots.reserved) * ps;

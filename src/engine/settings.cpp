@@ -38,6 +38,15 @@ void describe_engines(config::Fields& f, Settings& s) {
   f.field("max_prefill_tokens", s.max_prefill_tokens, closed(1, most),
           "SGLang: most prompt tokens of a prefill step, unless a single prompt is longer");
   f.field("enable_mixed_chunk", s.enable_mixed_chunk, "SGLang: decodes join the steps that prefill");
+  f.field("kv_offload_gib", s.kv_offload_gib, closed(0, 1e6),
+          "vLLM, TensorRT-LLM: host memory per GPU that keeps cached prefixes which the GPU evicts");
+  f.field("kv_offload_write", s.kv_offload_write,
+          "when a block is copied to the host: through, as soon as it is full; back, when the GPU evicts it");
+  f.field("kv_offload_nvme_gib", s.kv_offload_nvme_gib, closed(0, 1e6), "a tier below the host; refused");
+  f.field("preemption_mode", s.preemption_mode,
+          "vLLM v0: preempted requests are recomputed or swapped to the host; automatic: swapped if they have several "
+          "sequences");
+  f.field("swap_space_gib", s.swap_space_gib, closed(0, 1e6), "vLLM v0: host memory for swapped blocks, per GPU");
 }
 
 }  // namespace
@@ -89,6 +98,11 @@ Settings merged(const Settings& base, const Settings& over) {
   take(out.max_prefill_tokens, over.max_prefill_tokens);
   take(out.enable_mixed_chunk, over.enable_mixed_chunk);
   take(out.kv_allocation, over.kv_allocation);
+  take(out.kv_offload_gib, over.kv_offload_gib);
+  take(out.kv_offload_write, over.kv_offload_write);
+  take(out.kv_offload_nvme_gib, over.kv_offload_nvme_gib);
+  take(out.preemption_mode, over.preemption_mode);
+  take(out.swap_space_gib, over.swap_space_gib);
   take(out.stop, over.stop);
   take(out.loop, over.loop);
   return out;

@@ -16,12 +16,12 @@ struct Candidate {
   workload::RequestId id;
   std::int32_t prompt = 0;
   std::int32_t output = 0;
-  std::int32_t limit = 0;      // longest output to expect
-  std::int32_t generated = 0;  // > 0 only after preemption
-  core::Time last_token;
-  memory::RunQueue::Owned run;                           // its freed private blocks, if it was preempted
+  std::int32_t limit = 0;                                // longest output to expect
+  std::int32_t generated = 0;                            // > 0 only after preemption
   memory::RunPool::Table table = memory::RunPool::none;  // of blocks that others may share
-  std::int64_t admission = 0;                            // order among the running
+  core::Time last_token;
+  memory::RunQueue::Owned run;  // its freed private blocks, if it was preempted
+  std::int64_t admission = 0;   // order among the running
   bool was_preempted = false;
 
   std::int32_t tokens() const { return prompt + generated; }

@@ -41,10 +41,12 @@ void BlockPool::forget(BlockId id) {
   Block& block = at(id);
   const auto entry = oldest_.find(block.key);
   if (entry->second == id) {
-    if (block.next_copy >= 0)
+    if (block.next_copy >= 0) {
       entry->second = block.next_copy;
-    else
+    } else {
+      evicted_ = block.key;
       oldest_.erase(entry);
+    }
   } else {
     BlockId before = entry->second;
     while (at(before).next_copy != id) before = at(before).next_copy;
@@ -57,6 +59,7 @@ void BlockPool::forget(BlockId id) {
 
 BlockId BlockPool::allocate() {
   ++references_;
+  evicted_ = 0;
   if (static_cast<std::int64_t>(blocks_.size()) < total_) {
     blocks_.emplace_back().references = 1;
     --free_;

@@ -36,6 +36,8 @@ class BlockPool {
   std::int64_t references() const { return references_; }  // of all blocks together
 
   BlockId allocate();           // Requires: free() > 0
+  // Content that the last allocation removed from the pool, 0: none, or another copy stays.
+  ContentKey evicted() const { return evicted_; }
   void retain(BlockId block);   // one more reference; leaves the free queue if it was there
   void release(BlockId block);  // one reference less; the last one appends it to the free queue
   void release_reversed(std::span<const BlockId> blocks);
@@ -63,6 +65,7 @@ class BlockPool {
   boost::unordered_flat_map<ContentKey, BlockId> oldest_;  // key -> oldest copy; never iterated
   BlockId head_ = -1, tail_ = -1;
   std::int64_t free_ = 0, cached_ = 0, evictions_ = 0, references_ = 0;
+  ContentKey evicted_ = 0;
 };
 
 }  // namespace servecast::memory

@@ -33,8 +33,13 @@ class RunPool : public RunQueue {
 
   // Allocates private blocks from the head of the queue, evicting what they held. Requires: that many are free.
   void pop(std::int64_t blocks) {
+    if (blocks == 0) return;
     free_ -= blocks;
-    while (blocks > 0) blocks -= at(head_).chain < 0 ? take_private(blocks) : evict(blocks);
+    BlockRun& head = at(head_);
+    if (head.chain < 0 && head.full == 0 && head.hi > blocks)
+      head.hi -= static_cast<std::int32_t>(blocks);
+    else
+      pop_runs(blocks);
   }
 
   // A table that holds nothing yet, of blocks whose content is key(), empty at first, and `tail` (0: private) behind
@@ -91,6 +96,9 @@ class RunPool : public RunQueue {
     std::int32_t run, from, to;
   };
 
+  void pop_runs(std::int64_t blocks) {
+    while (blocks > 0) blocks -= at(head_).chain < 0 ? take_private(blocks) : evict(blocks);
+  }
   Holding& table_at(Table table) { return tables_[static_cast<std::size_t>(table)]; }
   const Holding& table_at(Table table) const { return tables_[static_cast<std::size_t>(table)]; }
   std::vector<Span>& spans_of(std::int32_t chain) { return chains_[static_cast<std::size_t>(chain)].spans; }

@@ -21,7 +21,7 @@ struct BlockRun {
   std::int32_t previous = -1, next = -1;  // free queue
   std::int32_t older = -1, newer = -1;    // copies of the same content
   std::int32_t rest = -1;                 // what was split off behind it
-  std::int64_t stamp = 0;                 // private: tells whose run it is, 0: nobody's
+  std::uint32_t stamp = 0;                // private: tells whose run it is, 0: nobody's
   std::int32_t blocks() const { return hi - lo; }
 };
 
@@ -30,7 +30,7 @@ class RunQueue {
   // A preempted request's own blocks in the queue; stale once they are gone.
   struct Owned {
     std::int32_t run = -1;
-    std::int64_t stamp = 0;
+    std::uint32_t stamp = 0;
   };
 
   explicit RunQueue(std::int64_t blocks) { give(blocks, 0); }
@@ -51,7 +51,8 @@ class RunQueue {
   // The same for a preempted request, which may look its full blocks up.
   Owned give_owned(std::int64_t blocks, std::int64_t full) {
     if (blocks == 0) return {};
-    return {append_private(blocks, full, ++stamp_), stamp_};
+    if (++stamp_ == 0) ++stamp_;
+    return {append_private(blocks, full, stamp_), stamp_};
   }
   // Blocks of the owner's chain that can still be hit.
   std::int64_t hittable(const Owned& owned) const {
@@ -118,11 +119,12 @@ class RunQueue {
   std::vector<BlockRun> runs_;
   std::vector<std::int32_t> spares_;
   std::int32_t head_ = -1, tail_ = -1;
-  std::int64_t free_ = 0, cached_ = 0, stamp_ = 0;
+  std::int64_t free_ = 0, cached_ = 0;
+  std::uint32_t stamp_ = 0;
 
  private:
   static bool mergeable(const BlockRun& run) { return run.chain < 0 && run.full == 0 && run.stamp == 0; }
-  std::int32_t append_private(std::int64_t blocks, std::int64_t full, std::int64_t stamp) {
+  std::int32_t append_private(std::int64_t blocks, std::int64_t full, std::uint32_t stamp) {
     const std::int32_t id = make();
     BlockRun& run = at(id);
     run.hi = static_cast<std::int32_t>(blocks);

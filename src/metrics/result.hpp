@@ -36,7 +36,11 @@ struct PoolMemory {
   double mean_use = 0;  // over the life of the replicas
   KvUse use;
   std::int64_t preemptions = 0;
-  std::optional<double> prefix_hit_rate;  // hit tokens / queried tokens; none without prefix caching
+  std::optional<double> prefix_hit_rate;   // hit tokens / queried tokens; none without prefix caching
+  std::optional<double> saved_by_sharing;  // 1 - blocks used / blocks that requests count as theirs, over time
+  std::int64_t swapped_out_blocks = 0, swapped_in_blocks = 0;
+  std::int64_t copied_blocks = 0;  // on write
+  std::int64_t loaded_blocks = 0, stored_blocks = 0;  // cached prefixes, from and to the host
 };
 
 // Where the step times came from: shares of busy time by the kind of number that decided them.

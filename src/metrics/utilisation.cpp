@@ -35,6 +35,12 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
   sum.energy_uj += other.energy_uj;
   sum.peak_uj_per_ps = std::max(sum.peak_uj_per_ps, other.peak_uj_per_ps);
   sum.block_time += other.block_time;
+  sum.saved_block_time += other.saved_block_time;
+  sum.swapped_out_blocks += other.swapped_out_blocks;
+  sum.swapped_in_blocks += other.swapped_in_blocks;
+  sum.copied_blocks += other.copied_blocks;
+  sum.loaded_blocks += other.loaded_blocks;
+  sum.stored_blocks += other.stored_blocks;
   sum.running_time += other.running_time;
   sum.slots.tokens += other.slots.tokens;
   sum.slots.reserved += other.slots.reserved;

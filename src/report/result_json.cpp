@@ -103,7 +103,17 @@ void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pool
     json.value("mean_use", pool.mean_use);
     write_use(json, pool.use);
     if (pool.prefix_hit_rate) json.value("prefix_hit_rate", *pool.prefix_hit_rate);
+    if (pool.saved_by_sharing) json.value("saved_by_sharing", *pool.saved_by_sharing);
     json.value("preemptions", pool.preemptions);
+    if (pool.swapped_out_blocks > 0) {
+      json.value("swapped_out_blocks", pool.swapped_out_blocks);
+      json.value("swapped_in_blocks", pool.swapped_in_blocks);
+    }
+    if (pool.copied_blocks > 0) json.value("copied_blocks", pool.copied_blocks);
+    if (pool.stored_blocks > 0) {
+      json.value("loaded_blocks", pool.loaded_blocks);
+      json.value("stored_blocks", pool.stored_blocks);
+    }
     json.end_object();
   }
   json.end_object();

@@ -55,6 +55,27 @@ std::string throughput_table(const metrics::Result& result) {
   return table.text();
 }
 
+namespace {
+
+// What sharing and swapping did to a pool; empty where there was neither.
+std::string sharing_text(const metrics::PoolMemory& pool) {
+  std::string text;
+  if (pool.saved_by_sharing)
+    text += fmt::format("  {}: sharing saves {:.1f} % of the blocks that requests hold\n", pool.pool,
+                        *pool.saved_by_sharing * 100);
+  if (pool.copied_blocks > 0)
+    text += fmt::format("  {}: {} copied when written to\n", pool.pool, core::counted(pool.copied_blocks, "block"));
+  if (pool.stored_blocks > 0)
+    text += fmt::format("  {}: {} stored on the host, {} loaded from it\n", pool.pool,
+                        core::counted(pool.stored_blocks, "block"), core::count_text(pool.loaded_blocks));
+  if (pool.swapped_out_blocks > 0)
+    text += fmt::format("  {}: {} swapped out, {} back in\n", pool.pool,
+                        core::counted(pool.swapped_out_blocks, "block"), core::count_text(pool.swapped_in_blocks));
+  return text;
+}
+
+}  // namespace
+
 std::string memory_table(const metrics::Result& result) {
   if (result.memory.empty()) return {};
   Table table({{"Memory", Align::Left, label_width},
@@ -73,7 +94,9 @@ std::string memory_table(const metrics::Result& result) {
                pool.prefix_hit_rate ? fmt::format("{:.0f} %", *pool.prefix_hit_rate * 100) : "-",
                core::count_text(pool.preemptions)});
   }
-  return table.text() + "  bytes per GPU, tokens per replica\n";
+  std::string text = table.text() + "  bytes per GPU, tokens per replica\n";
+  for (const metrics::PoolMemory& pool : result.memory) text += sharing_text(pool);
+  return text;
 }
 
 std::string shares_table(const metrics::Result& result) {

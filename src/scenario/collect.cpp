@@ -126,6 +126,13 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
   memory.mean_use = life > 0 ? static_cast<double>(totals.block_time) / life / blocks : 0.0;
   memory.use = metrics::kv_use(totals, f.config.blocks * f.config.block_size);
   memory.preemptions = totals.preemptions;
+  memory.swapped_out_blocks = totals.swapped_out_blocks;
+  memory.swapped_in_blocks = totals.swapped_in_blocks;
+  memory.copied_blocks = totals.copied_blocks;
+  memory.loaded_blocks = totals.loaded_blocks;
+  memory.stored_blocks = totals.stored_blocks;
+  if (totals.saved_block_time > 0)
+    memory.saved_by_sharing = totals.saved_block_time / (totals.saved_block_time + totals.block_time);
   const metrics::RequestCounts& counts = f.log.counts();
   if (f.config.enable_prefix_caching && counts.prefix_queried_tokens > 0)
     memory.prefix_hit_rate =

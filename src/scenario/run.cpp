@@ -6,6 +6,7 @@
 #include "engine/constant_time.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
+#include "scenario/group_setup.hpp"
 #include "scenario/sampler.hpp"
 #include "scenario/step_times.hpp"
 #include "workload/make_source.hpp"
@@ -25,14 +26,7 @@ constexpr std::uint64_t look_every = 4096;
 
 void check_runnable(const Resolved& r, const workload::Source& source) {
   core::Problems problems;
-  for (std::size_t i = 0; i < r.pools.size(); ++i) {
-    const Scheduler scheduler = r.pools[i].stack.scheduler;
-    if (scheduler == Scheduler::VllmV0)
-      problems.add(r.pools[i].place + "/stack",
-                   "the scheduler {} of {} is not in this version of servecast: fit works, run does "
-                   "not; use a vLLM stack from 0.8 on",
-                   names_of(scheduler)[static_cast<std::size_t>(scheduler)], r.pools[i].stack.name);
-  }
+  check_groups(r, problems);
   if (!r.scenario.limits.drain && source.reacts())
     problems.add(
         "limits/drain",
@@ -85,6 +79,11 @@ struct Setup {
         cluster(simulation, *source, *router, *log, *log),
         sampler(simulation, cluster) {
     check_runnable(r, *source);
+    set_up_groups(r, fit, config);
+    if (config.branching.sequences > 1 && !config.branching.beam)
+      source_report.warnings.push_back(
+          fmt::format("output tokens, their rates and their cost count one of the {} of each request",
+                      core::counted(config.branching.sequences, "sequence")));
     const bool shared = shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
       cluster.add_replica(

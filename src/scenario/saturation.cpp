@@ -62,7 +62,7 @@ double saturated_requests_per_s(const engine::Config& config, const cost::StepCo
   }
   const double decoding = decoders(config, m, context);
   // A prompt makes its first token itself and takes as many steps as its chunks need.
-  const double finishing = decoding / m.output_tokens;
+  const double finishing = decoding / (m.output_tokens * config.branching.sequences);
   const double room = std::max(1.0, config.max_num_batched_tokens - decoding);
   const double chunks = std::max(1.0, m.prompt_tokens / room);
   const double mixed = std::min(1.0, finishing * chunks);

@@ -20,6 +20,8 @@ namespace {
 
 // For stack files that state none; SGLang derives its share from the GPU instead.
 constexpr double default_utilization = 0.9;
+// Of vLLM v0, per GPU. Specified: vllm/config of 0.6 and 0.7.
+constexpr double default_swap_space_gib = 4;
 
 // A release number; a year in its place (calendar dates such as 2025-07) is not one.
 struct Release {
@@ -157,6 +159,10 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
     defaults.max_prefill_tokens = base.max_prefill_tokens;
     defaults.enable_mixed_chunk = base.enable_mixed_chunk;
   }
+  if (stack.scheduler == Scheduler::VllmV0) {
+    defaults.preemption_mode = base.preemption;
+    defaults.swap_space_gib = default_swap_space_gib;
+  }
   engine::Settings out = merged(merged(defaults, stack.settings), user);
   // An engine raises its own default budget to one whole prompt when prompts are not split, and lowers its own default
   // of concurrent requests to the budget; it never changes a value the user gave.
@@ -169,6 +175,7 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
 engine::Config engine_config(Scheduler scheduler, const engine::Settings& s, std::int64_t usable_blocks) {
   engine::Config c;
   if (scheduler == Scheduler::Sglang) c.steps = engine::StepKind::PrefillFirst;
+  if (scheduler == Scheduler::VllmV0) c.steps = engine::StepKind::Groups;
   c.block_size = *s.block_size;
   c.blocks = usable_blocks;
   c.max_num_seqs = *s.max_num_seqs;
@@ -188,6 +195,7 @@ engine::Config engine_config(Scheduler scheduler, const engine::Settings& s, std
   if (s.schedule_conservativeness) c.schedule_conservativeness = *s.schedule_conservativeness;
   if (s.max_prefill_tokens) c.max_prefill_tokens = *s.max_prefill_tokens;
   if (s.enable_mixed_chunk) c.enable_mixed_chunk = *s.enable_mixed_chunk;
+  if (s.preemption_mode) c.preemption = *s.preemption_mode;
   return c;
 }
 

@@ -30,8 +30,9 @@ constexpr std::string_view scheduler_text(Scheduler s) { return scheduler_names[
 void check_contiguous(Scheduler scheduler, const engine::Settings& s, const std::string& place,
                       core::Problems& problems) {
   if (*s.kv_allocation == engine::KvAllocation::Paged) return;
-  if (scheduler == Scheduler::Sglang || scheduler == Scheduler::Trtllm)
-    problems.add(place + "/kv_allocation", "contiguous baselines go with a stack of vLLM; this one's scheduler is {}",
+  if (scheduler != Scheduler::VllmV1)
+    problems.add(place + "/kv_allocation",
+                 "contiguous baselines go with the scheduler vllm-v1 (stacks of vLLM from 0.8 on); this one's is {}",
                  scheduler_text(scheduler));
   if (*s.enable_prefix_caching)
     problems.add(place + "/enable_prefix_caching", "contiguous regions share nothing; set it to false");
@@ -73,6 +74,36 @@ void check_trtllm(const engine::Settings& s, const std::string& place, core::Pro
     problems.add(place + "/scheduler_reserve_full_isl", "TensorRT-LLM always admits by whole prompts at least");
 }
 
+void check_v0(const engine::Settings& s, const std::string& place, core::Problems& problems) {
+  if (*s.enable_prefix_caching)
+    problems.add(place + "/enable_prefix_caching",
+                 "true is not in this version of servecast for vLLM v0; use a vLLM stack from 0.8 on");
+  if (*s.enable_chunked_prefill)
+    problems.add(place + "/enable_chunked_prefill",
+                 "true is not in this version of servecast for vLLM v0; use a vLLM stack from 0.8 on");
+  if (*s.async_scheduling) problems.add(place + "/async_scheduling", "vLLM v0 schedules between steps");
+  if (*s.long_prefill_token_threshold > 0)
+    problems.add(place + "/long_prefill_token_threshold", "vLLM v0 prefills whole prompts");
+  if (*s.scheduler_reserve_full_isl)
+    problems.add(place + "/scheduler_reserve_full_isl", "vLLM v0 always admits by whole prompts; leave this out");
+  if (*s.stop != engine::Stop::Length)
+    problems.add(place + "/stop", "vLLM v0 learns every end at once, whatever ends an output; leave this out");
+}
+
+void check_offload(Scheduler scheduler, const engine::Settings& s, const std::string& place, core::Problems& problems) {
+  if (s.kv_offload_nvme_gib)
+    problems.add(place + "/kv_offload_nvme_gib",
+                 "a tier on NVMe is not in this version of servecast; use kv_offload_gib, host memory");
+  if (s.kv_offload_write && !s.kv_offload_gib)
+    problems.add(place + "/kv_offload_write", "given without kv_offload_gib; give both or none");
+  if (!s.kv_offload_gib) return;
+  if (scheduler != Scheduler::VllmV1 && scheduler != Scheduler::Trtllm)
+    problems.add(place + "/kv_offload_gib", "is not in this version of servecast for the scheduler {}; leave it out",
+                 scheduler_text(scheduler));
+  if (!*s.enable_prefix_caching)
+    problems.add(place + "/kv_offload_gib", "keeps cached prefixes, and enable_prefix_caching is false");
+}
+
 template <typename T>
 void refuse(const std::optional<T>& value, std::string_view key, Scheduler owner, Scheduler scheduler,
             const std::string& place, core::Problems& problems) {
@@ -91,6 +122,10 @@ void check_scheduler_settings(Scheduler scheduler, const engine::Settings& s, co
   refuse(s.max_prefill_tokens, "max_prefill_tokens", Scheduler::Sglang, scheduler, place, problems);
   refuse(s.enable_mixed_chunk, "enable_mixed_chunk", Scheduler::Sglang, scheduler, place, problems);
   check_contiguous(scheduler, s, place, problems);
+  refuse(s.preemption_mode, "preemption_mode", Scheduler::VllmV0, scheduler, place, problems);
+  refuse(s.swap_space_gib, "swap_space_gib", Scheduler::VllmV0, scheduler, place, problems);
+  check_offload(scheduler, s, place, problems);
+  if (scheduler == Scheduler::VllmV0) check_v0(s, place, problems);
   if (scheduler == Scheduler::Sglang) check_sglang(s, place, problems);
   if (scheduler == Scheduler::Trtllm) check_trtllm(s, place, problems);
 }

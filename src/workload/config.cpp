@@ -118,6 +118,12 @@ void describe(config::Fields& f, SharedPrefixConfig& c) {
   f.field("zipf", c.zipf, config::closed(0, 20), "exponent of the families' popularity, 0 for equal");
 }
 
+void describe(config::Fields& f, BeamConfig& c) {
+  f.required("width", c.width, config::closed(1, 256), "sequences kept after every step");
+  f.field("turnover", c.turnover, config::closed(0, 1),
+          "probability, for each beam and step, to continue another beam, chosen uniformly; 0: beams never meet");
+}
+
 void describe(config::Fields& f, WorkloadConfig& c) {
   f.field("arrivals", c.arrivals, "open loop: requests arrive whatever the system does");
   f.field("trace", c.trace, "file to replay; .gz and .xz are read as they are");
@@ -127,6 +133,8 @@ void describe(config::Fields& f, WorkloadConfig& c) {
   f.field("output_tokens", c.output_tokens, "output lengths");
   f.field("joint", c.joint, "pairs of input and output length; instead of input_tokens and output_tokens");
   f.field("shared_prefix", c.shared_prefix, "prefixes that requests share");
+  f.field("samples", c.samples, config::closed(1, 256), "sequences that each request grows from its prompt (n)");
+  f.field("beam", c.beam, "each request is a beam search");
   f.field("format", c.format, "trace: its format; auto looks at the first line");
   f.field("rate_scale", c.rate_scale, config::above(0, max_rate_scale), "trace: arrival times are divided by it");
   f.field("spread_ticks", c.spread_ticks, "trace: spread equal arrival times uniformly up to the next tick");

@@ -124,6 +124,12 @@ struct SharedPrefixConfig {
   double zipf = 0;  // exponent of the families' popularity, 0: equal
 };
 
+// Beam search of `width`; see engine/branching.hpp for the law of ancestors.
+struct BeamConfig {
+  std::int32_t width = 4;
+  double turnover = 0.1;  // assumed: nothing public says how often beams of a real search are replaced
+};
+
 enum class TraceFormat { Auto, Azure, Mooncake, Burstgpt, Bailian, Splitwise, Servecast };
 inline constexpr std::array<std::string_view, 7> trace_format_names = {"auto",    "azure",     "mooncake", "burstgpt",
                                                                        "bailian", "splitwise", "servecast"};
@@ -143,6 +149,8 @@ struct WorkloadConfig {
   std::optional<LengthConfig> output_tokens;
   std::vector<JointLength> joint;  // instead of both
   std::optional<SharedPrefixConfig> shared_prefix;
+  std::optional<std::int32_t> samples;  // sequences of each request (parallel sampling)
+  std::optional<BeamConfig> beam;
 
   TraceFormat format = TraceFormat::Auto;
   double rate_scale = 1;
@@ -166,6 +174,7 @@ void describe(config::Fields& f, TurnsConfig& c);
 void describe(config::Fields& f, ThinkTimeConfig& c);
 void describe(config::Fields& f, SessionsConfig& c);
 void describe(config::Fields& f, SharedPrefixConfig& c);
+void describe(config::Fields& f, BeamConfig& c);
 void describe(config::Fields& f, WorkloadConfig& c);
 
 // Rules between the keys of one object; every breach is told to `complain` with the key it concerns ("" for several).

@@ -139,6 +139,9 @@ void check_lengths_given(const WorkloadConfig& c, const Complain& complain) {
   if (c.sessions && c.input_tokens) {
     complain("input_tokens", "sessions take first_input_tokens and followup_input_tokens instead");
   }
+  if (c.samples && c.beam) complain("samples", "a beam search states its sequences as beam/width; remove samples");
+  if (c.sessions && (c.beam || c.samples.value_or(1) > 1))
+    complain(c.beam ? "beam" : "samples", "a conversation goes on with one answer; remove this key or the sessions");
   if (c.shared_prefix && !needs_input) complain("shared_prefix", "shared_prefix belongs to arrivals or closed_loop");
 }
 

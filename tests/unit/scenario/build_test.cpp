@@ -146,7 +146,8 @@ TEST_CASE("every router serves every request") {
 
 TEST_CASE("built-in scenarios with lengths of their own resolve") {
   for (const std::string name : {"quickstart", "closed-loop-chat", "offline-batch", "llama-405b", "long-context",
-                                 "benchmark", "azure-conversation", "mooncake-conversation"}) {
+                                 "benchmark", "benchmark-sharing", "beam-search", "azure-conversation",
+                                 "mooncake-conversation"}) {
     INFO(name);
     CHECK(problems_of({name, {}, {}}).empty());
     CHECK(scenario::fit_all(scenario::resolve({name, {}, {}})).problem.empty());

@@ -1,0 +1,119 @@
+// Shared content, several sequences a request and host memory, from the scenario to the result.
+#include "catch.hpp"
+#include "core/error.hpp"
+#include "scenario/build.hpp"
+#include "scenario/run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace servecast;
+
+namespace {
+
+constexpr std::string_view fixed_cost = R"({
+  "version": 1, "name": "sharing", "seed": 3,
+  "model": "llama-3.1-8b",
+  "cluster": { "node": "hgx-h100", "nodes": 1 },
+  "pools": [ { "name": "a", "replicas": 1, "stack": "vllm-0.19",
+               "engine": { "max_model_len": 4096, "max_num_batched_tokens": 4096, "max_num_seqs": 16 } } ],
+  "workload": { "arrivals": { "process": "poisson", "rate_per_s": 4 },
+                "input_tokens": { "distribution": "uniform", "min": 50, "max": 600 },
+                "output_tokens": { "distribution": "uniform", "min": 1, "max": 100 }, "requests": 200 },
+  "cost": { "fixed": { "step_us": 10000, "prefill_token_us": 10 } }
+})";
+
+metrics::Result result_of(const std::vector<std::string>& sets) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("servecast-sharing-test-" + std::to_string(getpid()) + ".json");
+  std::ofstream(path, std::ios::binary) << fixed_cost;
+  return scenario::run(scenario::resolve({path.string(), sets, {}}), {}).result;
+}
+
+std::string refusal_of(const std::vector<std::string>& sets) {
+  try {
+    result_of(sets);
+  } catch (const core::InputError& error) {
+    return error.lines().front();
+  }
+  return "";
+}
+
+const std::string prefixes = R"(/workload/shared_prefix={"families": 6, "tokens": 256, "share": 0.7})";
+const std::string v0 = "/pools/0/stack=vllm-0.6";
+
+std::vector<std::string> with(std::vector<std::string> sets, const std::string& more) {
+  sets.push_back(more);
+  return sets;
+}
+
+}  // namespace
+
+TEST_CASE("prefixes that requests share save memory, by as much in either loop") {
+  const metrics::Result fast = result_of({prefixes});
+  const metrics::Result plain = result_of({prefixes, "/pools/0/engine/loop=plain"});
+  REQUIRE(fast.memory[0].saved_by_sharing.has_value());
+  CHECK(*fast.memory[0].saved_by_sharing > 0.02);
+  CHECK(*fast.memory[0].saved_by_sharing == *plain.memory[0].saved_by_sharing);
+  CHECK(fast.memory[0].prefix_hit_rate == plain.memory[0].prefix_hit_rate);
+  CHECK(fast.latency->ttft_ms.p99 == plain.latency->ttft_ms.p99);
+  CHECK_FALSE(result_of({}).memory[0].saved_by_sharing.has_value());
+}
+
+TEST_CASE("several sequences a request run on vLLM's first scheduler, and are refused by name elsewhere") {
+  for (const std::string more : {"/workload/samples=3", R"(/workload/beam={"width": 3})"}) {
+    const metrics::Result result = result_of({v0, more});
+    CHECK(result.requests.completed == 200);
+    CHECK(result.memory[0].copied_blocks > 0);
+    CHECK(result.memory[0].saved_by_sharing.value_or(0) > 0.2);
+    const bool warned = std::any_of(result.warnings.begin(), result.warnings.end(), [](const std::string& warning) {
+      return warning.find("one of the 3 sequences") != std::string::npos;
+    });
+    CHECK(warned == (more == "/workload/samples=3"));
+    for (const std::string stack : {"vllm-0.19", "trtllm-1", "sglang-0.5"}) {
+      const std::string refusal = refusal_of({"/pools/0/stack=" + stack, more});
+      CHECK_THAT(refusal, Catch::Contains("3 sequences a request") && Catch::Contains(stack));
+    }
+  }
+  CHECK_THAT(refusal_of({"/workload/samples=3", R"(/workload/beam={"width": 3})"}), Catch::Contains("samples"));
+}
+
+TEST_CASE("groups are swapped when blocks run short, requests of one sequence are recomputed") {
+  const std::vector<std::string> scarce = {v0, "/pools/0/engine/num_gpu_blocks_override=270",
+                                           "/workload/arrivals/rate_per_s=40"};
+  const metrics::PoolMemory alone = result_of(scarce).memory[0];
+  CHECK(alone.preemptions > 0);
+  CHECK(alone.swapped_out_blocks == 0);
+  const metrics::PoolMemory groups =
+      result_of(with(with(scarce, "/workload/samples=4"), "/pools/0/engine/max_num_seqs=64")).memory[0];
+  CHECK(groups.swapped_out_blocks > 0);
+  CHECK(groups.swapped_in_blocks == groups.swapped_out_blocks);
+  const metrics::PoolMemory swapped = result_of(with(scarce, "/pools/0/engine/preemption_mode=swap")).memory[0];
+  CHECK(swapped.swapped_out_blocks > 0);
+}
+
+TEST_CASE("host memory keeps the prefixes that the GPU evicts") {
+  const std::vector<std::string> scarce = {prefixes, "/pools/0/engine/num_gpu_blocks_override=270"};
+  const metrics::Result without = result_of(scarce);
+  const metrics::Result through = result_of(with(scarce, "/pools/0/engine/kv_offload_gib=8"));
+  const metrics::Result back =
+      result_of(with(with(scarce, "/pools/0/engine/kv_offload_gib=8"), "/pools/0/engine/kv_offload_write=back"));
+  CHECK(*through.memory[0].prefix_hit_rate > *without.memory[0].prefix_hit_rate);
+  CHECK(*back.memory[0].prefix_hit_rate > *without.memory[0].prefix_hit_rate);
+  CHECK(through.memory[0].loaded_blocks > 0);
+  CHECK(back.memory[0].stored_blocks < through.memory[0].stored_blocks);
+}
+
+TEST_CASE("what a scheduler's memory lacks is refused by name") {
+  const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
+  CHECK_THAT(refusal_of({v0, engine("enable_prefix_caching=true")}), Catch::Contains("enable_prefix_caching"));
+  CHECK_THAT(refusal_of({v0, engine("kv_offload_gib=1")}), Catch::Contains("vllm-v0"));
+  CHECK_THAT(refusal_of({engine("kv_offload_nvme_gib=1")}), Catch::Contains("NVMe is not in this version"));
+  CHECK_THAT(refusal_of({engine("swap_space_gib=1")}), Catch::Contains("vllm-v0"));
+  CHECK_THAT(refusal_of({v0, "/workload/samples=2", engine("preemption_mode=recompute")}),
+             Catch::Contains("requests of one sequence"));
+}
