@@ -24,8 +24,8 @@ std::optional<std::string> needs_plain_loop(const Config& config, const cost::St
 std::unique_ptr<Replica> make_constant_time(const Config& config, const cost::StepCost& cost, Observer& observer,
                                             bool shared_content = false);
 
-// The engine of the configuration's steps: SGLang's loop, vLLM v0's, or the constant-time engine where possible, else the plain
-// loop.
+// The engine of the configuration's steps: SGLang's loop, vLLM v0's, or the constant-time engine where possible, else
+// the plain loop.
 std::unique_ptr<Replica> make_replica(const Config& config, const cost::StepCost& cost, Observer& observer,
                                       bool shared_content);
 
