@@ -18,10 +18,10 @@ void ConstantTime::commit() {
   }
   step_ += run_.steps;
   context_ += static_cast<std::int64_t>(decoders_) * run_.steps;
-  finish_due(run_.end);
+  if (calendar_.occupied(step_ - 1)) finish_due(run_.end);
   for (const Candidate& candidate : joins_) join(candidate, run_.end);
   joins_.clear();
-  if (!ended_.empty()) settle();
+  if (new_limbo_seats_ > 0 || !ended_.empty()) settle();
 }
 
 void ConstantTime::account(std::int32_t step, std::int32_t seated) {
@@ -70,14 +70,24 @@ void ConstantTime::finish_slot(std::int32_t index, Time at) {
 void ConstantTime::retire(Leaving left, bool late) {
   left.late = late && config_.async_scheduling;
   if (left.late) ++new_limbo_seats_;
-  if (!shared_ && !ended_.empty() && ended_.back().late == left.late)
-    ended_.back().blocks += left.blocks;
-  else
+  if (shared_)
     ended_.push_back(left);
+  else if (left.late)
+    new_limbo_blocks_ += left.blocks;
+  else
+    give(left);
 }
 
-// Gives back what ended, in order, but for what waits a step while others work.
+// What ended waits a step while others work; else it goes back now, in order.
 void ConstantTime::settle() {
+  limbo_seats_ = new_limbo_seats_;
+  limbo_blocks_ = limbo_private_ = new_limbo_blocks_;
+  new_limbo_blocks_ = new_limbo_seats_ = 0;
+  if (shared_) settle_shared();
+  if (limbo_seats_ > 0 && !has_work()) release_limbo();
+}
+
+void ConstantTime::settle_shared() {
   const bool waits = has_work();
   for (const Leaving& left : ended_) {
     if (!waits || !left.late) {
@@ -89,14 +99,17 @@ void ConstantTime::settle() {
     limbo_private_ += left.table == memory::RunPool::none ? left.blocks : left.blocks - pool_.published(left.table);
   }
   ended_.clear();
-  limbo_seats_ = waits ? new_limbo_seats_ : 0;
-  new_limbo_seats_ = 0;
 }
 
 bool ConstantTime::release_limbo() {
   const bool any = limbo_seats_ > 0;
-  for (const Leaving& left : limbo_) give(left);
-  limbo_.clear();
+  if (shared_) {
+    for (const Leaving& left : limbo_) give(left);
+    limbo_.clear();
+  } else {
+    logical_ -= limbo_blocks_;
+    pool_.give(limbo_blocks_, 0);
+  }
   limbo_blocks_ = limbo_private_ = 0;
   limbo_seats_ = 0;
   return any;

@@ -36,7 +36,8 @@ class ConstantTime final : public Replica {
 
   void enqueue(const workload::Request& request, std::int32_t) override {
     waiting_.push_back(request.id, request.prompt_tokens, request.hidden.output_tokens,
-                       output_limit(request, config_.max_model_len), table_of(request));
+                       output_limit(request, config_.max_model_len),
+                       request.content.shared() ? table_of(request) : memory::RunPool::none);
   }
 
   Run advance(core::Time now, core::Time horizon, const cost::LinkOffer& offer) override;
@@ -140,6 +141,7 @@ class ConstantTime final : public Replica {
   void finish_due(core::Time at);
   void retire(Leaving left, bool late);
   void settle();
+  void settle_shared();
   bool release_limbo();
 
   Config config_;
@@ -166,9 +168,9 @@ class ConstantTime final : public Replica {
   std::int32_t partial_computed_ = 0;
   bool partial_active_ = false;
   std::vector<Candidate> joins_;  // prefills completed by this step, in order
-  std::vector<Leaving> ended_;    // by the run being applied
-  std::vector<Leaving> limbo_;    // ended, given back one step later
-  std::int64_t limbo_blocks_ = 0;
+  std::vector<Leaving> ended_;    // by the run being applied; where nothing is shared their number of blocks will do
+  std::vector<Leaving> limbo_;    // ended, given back one step later; likewise
+  std::int64_t limbo_blocks_ = 0, new_limbo_blocks_ = 0;
   std::int64_t limbo_private_ = 0;  // of these, those that nobody shares
   std::int32_t limbo_seats_ = 0, new_limbo_seats_ = 0;
   std::vector<std::int32_t> finishing_;  // scratch

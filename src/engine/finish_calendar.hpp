@@ -40,6 +40,12 @@ class FinishCalendar {
     due_[i] = -1;
   }
 
+  // False: nothing is due at `step`. True: something may be.
+  bool occupied(std::int64_t step) const {
+    const std::size_t bucket = bucket_of(step);
+    return (occupied_[bucket / 64] >> (bucket % 64) & 1) != 0;
+  }
+
   bool any_due(std::int64_t step) const {
     const std::size_t bucket = bucket_of(step);
     if ((occupied_[bucket / 64] >> (bucket % 64) & 1) == 0) return false;
