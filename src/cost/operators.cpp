@@ -1,5 +1,8 @@
 #include "cost/operators.hpp"
 
+#include "cost/state_cost.hpp"
+#include "model/blocks.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,13 +19,13 @@ constexpr double sampler_passes = 3.0;  // assumed: temperature with rejection s
 struct Shape {
   const OperatorInput& in;
   const model::Architecture& a;
-  double layers, hidden, tensor;
+  model::Blocks blocks;
+  double hidden, tensor;
 
   explicit Shape(const OperatorInput& i)
-      : in(i), a(i.architecture), layers(a.layers), hidden(a.hidden), tensor(i.tensor) {}
+      : in(i), a(i.architecture), blocks(model::blocks_of(a)), hidden(a.hidden), tensor(i.tensor) {}
 
-  double local_heads() const { return a.attention.heads / tensor; }
-  double local_kv() const { return std::max(1.0, a.attention.kv_heads / tensor); }
+  double halves() const { return blocks.mixers() + blocks.feed_forwards(); }
   MatrixMath math(Format weights) const {
     return matrix_math(weights, in.precision.activations, in.gpu, in.efficiency);
   }
@@ -40,43 +43,77 @@ struct Shape {
   }
 };
 
-void add_gqa(std::vector<Operator>& ops, const Shape& s) {
-  const model::Attention& t = s.a.attention;
+void add_gqa(std::vector<Operator>& ops, const Shape& s, const model::AttentionBlocks& g) {
+  const model::Attention& t = *g.attention;
   const Format w = s.in.precision.weights.attention;
-  const double d = t.head_dim;
-  const double query = s.local_heads() * d;
-  const double kv = s.local_kv() * d;
-  const double gate = t.output_gate ? query : 0.0;
-  ops.push_back(s.gemm("qkv projection", s.layers, query + gate + 2.0 * kv, s.hidden, w));
-  if (t.qk_norm || t.qk_norm_all_heads) ops.push_back(s.small("q and k norm", s.layers, 2.0 * (query + kv) * act));
-  ops.push_back(s.small("rope", s.layers, 2.0 * (query + kv) * act));
+  const double heads = t.heads / s.tensor;
+  const double kv_heads = std::max(1.0, t.kv_heads / s.tensor);
+  const double query = heads * t.head_dim;
+  const double result = heads * model::value_width(t);
+  // Keys and values of cross attention are projected once per request, from the encoder's output.
+  const double key = g.cross ? 0.0 : kv_heads * t.head_dim;
+  const double value = g.cross ? 0.0 : kv_heads * model::value_width(t);
+  const double stored = t.values_are_keys ? key : key + value;
+  const double gate = t.output_gate ? result : 0.0;
+  const double blocks = g.count;
   ops.push_back(
-      s.small("kv write", s.layers, 2.0 * kv * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
-  ops.push_back(s.gemm("output projection", s.layers, s.hidden, query, w));
+      s.gemm(g.cross ? "cross query projection" : "qkv projection", blocks, query + gate + stored, s.hidden, w));
+  if (t.qk_norm || t.qk_norm_all_heads) ops.push_back(s.small("q and k norm", blocks, 2.0 * (query + key) * act));
+  if (!g.cross) {
+    ops.push_back(s.small("rope", blocks, 2.0 * (query + key) * act));
+    ops.push_back(
+        s.small("kv write", blocks, (key + value) * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
+  }
+  ops.push_back(s.gemm("output projection", blocks, s.hidden, result, w));
 }
 
-void add_mla(std::vector<Operator>& ops, const Shape& s) {
-  const model::Attention& t = s.a.attention;
+void add_indexer(std::vector<Operator>& ops, const Shape& s, const model::Attention& t, double blocks) {
+  if (t.indexer_heads == 0) return;
   const Format w = s.in.precision.weights.attention;
-  const double heads = s.local_heads();
+  const double wide = t.indexer_heads * static_cast<double>(t.indexer_dim);
+  const double rank = t.q_lora_rank > 0 ? t.q_lora_rank : s.hidden;
+  ops.push_back(s.gemm("indexer query projection", blocks, wide, rank, w));
+  ops.push_back(s.gemm("indexer key projection", blocks, t.indexer_dim + t.indexer_heads, s.hidden, w));
+}
+
+void add_mla(std::vector<Operator>& ops, const Shape& s, const model::AttentionBlocks& g) {
+  const model::Attention& t = *g.attention;
+  const Format w = s.in.precision.weights.attention;
+  const double heads = t.heads / s.tensor;
+  const double blocks = g.count;
   const double query = heads * (t.qk_nope_dim + t.qk_rope_dim);
   const double latent = t.kv_lora_rank + t.qk_rope_dim;
   if (t.q_lora_rank > 0) {
-    ops.push_back(s.gemm("q and kv down projection", s.layers, t.q_lora_rank + latent, s.hidden, w));
-    ops.push_back(s.gemm("q up projection", s.layers, query, t.q_lora_rank, w));
+    ops.push_back(s.gemm("q and kv down projection", blocks, t.q_lora_rank + latent, s.hidden, w));
+    ops.push_back(s.gemm("q up projection", blocks, query, t.q_lora_rank, w));
   } else {
-    ops.push_back(s.gemm("q and kv projection", s.layers, query + latent, s.hidden, w));
+    ops.push_back(s.gemm("q and kv projection", blocks, query + latent, s.hidden, w));
   }
-  if (t.indexer_heads > 0) {
-    const double wide = t.indexer_heads * static_cast<double>(t.indexer_dim);
-    const double rank = t.q_lora_rank > 0 ? t.q_lora_rank : s.hidden;
-    ops.push_back(s.gemm("indexer query projection", s.layers, wide, rank, w));
-    ops.push_back(s.gemm("indexer key projection", s.layers, t.indexer_dim + t.indexer_heads, s.hidden, w));
-  }
-  ops.push_back(s.small("latent norms", s.layers, 2.0 * (t.q_lora_rank + t.kv_lora_rank) * act));
-  ops.push_back(s.small("rope", s.layers, 2.0 * (heads + 1.0) * t.qk_rope_dim * act));
-  ops.push_back(s.small("kv write", s.layers, latent * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
-  ops.push_back(s.gemm("output projection", s.layers, s.hidden, heads * t.v_dim, w));
+  add_indexer(ops, s, t, blocks);
+  ops.push_back(s.small("latent norms", blocks, 2.0 * (t.q_lora_rank + t.kv_lora_rank) * act));
+  ops.push_back(s.small("rope", blocks, 2.0 * (heads + 1.0) * t.qk_rope_dim * act));
+  ops.push_back(s.small("kv write", blocks, latent * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
+  if (t.output_gate) ops.push_back(s.gemm("output gate projection", blocks, heads * t.v_dim, s.hidden, w));
+  ops.push_back(s.gemm("output projection", blocks, s.hidden, heads * t.v_dim, w));
+}
+
+void add_attention(std::vector<Operator>& ops, const Shape& s) {
+  for (const model::AttentionBlocks& g : s.blocks.attention)
+    g.attention->kind == model::AttentionKind::Gqa ? add_gqa(ops, s, g) : add_mla(ops, s, g);
+}
+
+// Projections of a state mixer, and the kernels that every token passes through; reading and writing the states is
+// in state_cost.hpp.
+void add_state(std::vector<Operator>& ops, const Shape& s) {
+  if (s.blocks.state == 0) return;
+  const Format w = s.in.precision.weights.attention;
+  const double blocks = s.blocks.state;
+  const StateWork work = state_work(*s.a.state, s.in.tensor);
+  for (const StateProjection& p : state_projections(*s.a.state, s.hidden, s.in.tensor))
+    ops.push_back(s.gemm(p.name, blocks, p.n, p.k, w));
+  ops.push_back(s.small("state convolution", blocks, work.convolution_elements * act));
+  ops.push_back(s.small("state update", blocks, work.update_elements * act));
+  ops.push_back(s.small("gated norm", blocks, work.norm_elements * act));
 }
 
 void add_mlp(std::vector<Operator>& ops, const Shape& s, std::string_view up, std::string_view down, double layers,
@@ -103,22 +140,29 @@ void add_moe(std::vector<Operator>& ops, const Shape& s) {
   const double inner = m.intermediate / s.tensor;
   const double copies = m.top_k;
   const double into = s.a.gated_mlp ? 2.0 : 1.0;
+  const double width = m.latent > 0 ? m.latent : s.hidden;
   ops.push_back(s.gemm("router", m.layers, m.experts, s.hidden, s.in.precision.weights.router));
   ops.push_back(s.small("expert choice", m.layers, m.experts * (act + logit)));
-  ops.push_back(s.small("expert permutation", m.layers, (1.0 + copies) * s.hidden * act));
-  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, s.hidden));
+  if (m.latent > 0)
+    ops.push_back(s.gemm("latent down projection", m.layers, width, s.hidden, s.in.precision.weights.mlp));
+  ops.push_back(s.small("expert permutation", m.layers, (1.0 + copies) * width * act));
+  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, width));
   ops.push_back(s.small("expert activation", m.layers, copies * (into + 1.0) * inner * act));
-  ops.push_back(expert_gemm(s, "experts down", s.hidden, inner));
-  ops.push_back(s.small("expert combination", m.layers, (1.0 + copies) * s.hidden * act));
+  ops.push_back(expert_gemm(s, "experts down", width, inner));
+  ops.push_back(s.small("expert combination", m.layers, (1.0 + copies) * width * act));
+  if (m.latent > 0)
+    ops.push_back(s.gemm("latent up projection", m.layers, s.hidden, width, s.in.precision.weights.mlp));
   add_mlp(ops, s, "shared expert gate and up", "shared expert down", m.layers, m.shared_intermediate / s.tensor);
 }
 
+// Of a block whose mixer and feed forward each count half; where blocks lack one, of their mean.
 double quantised_classes(const Shape& s, Rate rate) {
   const model::TensorFormats& w = s.in.precision.weights;
   const bool moe = s.a.moe && s.a.moe->layers > 0;
   const bool attention = s.math(w.attention).rate == rate;
   const bool feed_forward = s.math(moe ? w.experts : w.mlp).rate == rate;
-  return (attention ? 0.5 : 0.0) + (feed_forward ? 0.5 : 0.0);
+  return (attention ? 0.5 * s.blocks.mixers() / s.a.layers : 0.0) +
+         (feed_forward ? 0.5 * s.blocks.feed_forwards() / s.a.layers : 0.0);
 }
 
 void add_quantisation(std::vector<Operator>& ops, const Shape& s) {
@@ -127,15 +171,17 @@ void add_quantisation(std::vector<Operator>& ops, const Shape& s) {
                            h.quantise_kernels_fp8 * quantised_classes(s, Rate::Fp8);
   if (per_layer <= 0) return;
   const double bytes = act + precision::activation_bytes(s.in.precision.activations);
-  ops.push_back(s.small("activation quantisation", s.layers * per_layer, s.hidden * bytes));
+  ops.push_back(s.small("activation quantisation", s.a.layers * per_layer, s.hidden * bytes));
 }
 
+// One after each half of a block and one after the embedding.
 void add_collectives(std::vector<Operator>& ops, const Shape& s) {
   if (s.in.tensor == 1) return;
-  ops.push_back(s.collective("all-reduce", Kind::AllReduce, 2.0 * s.layers + 1.0, s.hidden * act));
+  ops.push_back(s.collective("all-reduce", Kind::AllReduce, s.halves() + 1.0, s.hidden * act));
+  double normed = 0;
+  for (const model::AttentionBlocks& g : s.blocks.attention) normed += g.attention->qk_norm_all_heads ? g.count : 0;
   // The mean square of q and of k over all heads: one FP32 each per token.
-  if (s.a.attention.qk_norm_all_heads)
-    ops.push_back(s.collective("q and k norm all-reduce", Kind::AllReduce, 2.0 * s.layers, logit));
+  if (normed > 0) ops.push_back(s.collective("q and k norm all-reduce", Kind::AllReduce, 2.0 * normed, logit));
 }
 
 double share(const Operator& op, double blend, double m) { return gemm_share(op.math.efficiency, blend, m); }
@@ -183,11 +229,10 @@ void scale(OperatorTime& t, double count) {
 namespace {
 
 // A fused all-reduce takes the norm that follows it along; only the first norm of all follows none.
-double norms(const OperatorInput& in) {
-  const double layers = in.architecture.layers;
-  const double all = layers * std::max(1, in.architecture.norms_per_layer);
-  if (!in.host.fused_all_reduce_norm || in.tensor == 1) return all;
-  return std::max(1.0, all - 2.0 * layers + 1.0);
+double norms(const Shape& s) {
+  const double all = std::max(s.halves() / 2, static_cast<double>(s.blocks.norms));
+  if (!s.in.host.fused_all_reduce_norm || s.in.tensor == 1) return all;
+  return std::max(1.0, all - s.halves() + 1.0);
 }
 
 }  // namespace
@@ -198,12 +243,11 @@ std::vector<Operator> token_operators(const OperatorInput& in) {
   const double element = precision::bytes_per_element(in.precision.weights.embedding);
   ops.push_back(s.small("embedding", 1, s.hidden * (element + act)));
   // Residual addition fused: reads two streams, writes two. Norms of q and k are counted with their projections.
-  ops.push_back(s.small("norm", norms(in), 4.0 * s.hidden * act));
-  if (in.architecture.attention.kind == model::AttentionKind::Gqa)
-    add_gqa(ops, s);
-  else
-    add_mla(ops, s);
-  add_mlp(ops, s, "mlp gate and up", "mlp down", in.architecture.dense_layers, in.architecture.intermediate / s.tensor);
+  ops.push_back(s.small("norm", norms(s), 4.0 * s.hidden * act));
+  add_attention(ops, s);
+  add_state(ops, s);
+  for (const model::DenseBlocks& g : s.blocks.dense)
+    add_mlp(ops, s, "mlp gate and up", "mlp down", g.count, g.width / s.tensor);
   if (in.architecture.moe && in.architecture.moe->layers > 0) add_moe(ops, s);
   add_quantisation(ops, s);
   add_collectives(ops, s);

@@ -4,19 +4,13 @@
 // towers are not counted.
 #pragma once
 
-#include "model/architecture.hpp"
+#include "model/blocks.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace servecast::model {
-
-// Blocks of one pipeline stage: [first, first + count). count < 0: to the end.
-struct LayerRange {
-  std::int32_t first = 0;
-  std::int32_t count = -1;
-};
 
 // How an engine pads. vocab: vLLM rounds the vocabulary up to 64. Experts: kernels for MXFP4 on GPUs without FP4 units
 // want whole tiles.
@@ -43,8 +37,8 @@ struct Shard {
 };
 
 struct WeightBytes {
-  std::int64_t attention = 0;
-  std::int64_t mlp = 0;  // dense MLP and shared experts
+  std::int64_t attention = 0;  // and other mixers
+  std::int64_t mlp = 0;        // dense MLP and shared experts
   std::int64_t experts = 0;
   std::int64_t router = 0;
   std::int64_t norms = 0;    // on the residual stream
@@ -65,8 +59,5 @@ std::int64_t absorbed_mla_bytes(const Architecture& m, const Shard& s);
 // The checkpoint's formats with every quantisable class (attention, MLP, experts) replaced: what an engine's online
 // quantisation or a quantised copy gives. Router, LM head and embedding keep theirs.
 TensorFormats quantised(const TensorFormats& checkpoint, precision::Format weights);
-
-// MoE blocks inside a range, by the model's order of dense and MoE blocks.
-std::int32_t moe_layers_in(const Architecture& m, const LayerRange& range);
 
 }  // namespace servecast::model
