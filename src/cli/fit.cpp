@@ -51,7 +51,7 @@ std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
   table.row({"tokens per block", count_text(f.kv.block_size)});
   if (f.kv.groups() > 1) {
     table.row({"groups of layers sharing them", count_text(f.kv.groups())});
-    table.row({"  of which see a window only", count_text(f.kv.windowed_groups)});
+    if (f.kv.windowed_groups > 0) table.row({"  of which see a window only", count_text(f.kv.windowed_groups)});
     if (f.kv.state_groups > 0) table.row({"  of which keep states", count_text(f.kv.state_groups)});
     if (f.kv.encoder_groups > 0) table.row({"  of which see an encoder", count_text(f.kv.encoder_groups)});
   }
