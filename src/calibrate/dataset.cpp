@@ -107,6 +107,18 @@ void read_curves(OperatorTable& t, Schema schema, const Reading& in) {
   for (auto& curve : builder.finish()) in.data.curves.push_back(std::move(curve));
 }
 
+constexpr std::string_view machine_reason = "of the machine, not of a kernel: shown, not fitted";
+
+void read_machine_rows(OperatorTable& t, const Reading& in) {
+  while (t.next()) {
+    ++in.source.rows;
+    MachineRow row;
+    const std::string reason = read_machine(t, row);
+    drop(in.source, reason.empty() ? std::string(machine_reason) : reason);
+    if (reason.empty()) in.data.machine.push_back(std::move(row));
+  }
+}
+
 void read_table(Dataset& d, const std::string& path, const DatasetOptions& options, const FindGpu& find_gpu,
                 core::Problems& problems) {
   TableName name = table_name(path);
@@ -132,13 +144,15 @@ void read_table(Dataset& d, const std::string& path, const DatasetOptions& optio
   const Reading reading{d, options, name, *gpu, source};
   if (*schema == Schema::AllReduce || *schema == Schema::Nccl)
     read_curves(t, *schema, reading);
+  else if (*schema == Schema::Machine)
+    read_machine_rows(t, reading);
   else
     read_kernels(t, *schema, reading);
   for (const std::string& column : t.unused())
     d.warnings.push_back(fmt::format("{}: column {} is not known and was passed over", path, column));
   if (source.rows == 0)
     problems.add(path, "a header and no rows");
-  else if (source.used == 0)
+  else if (source.used == 0 && *schema != Schema::Machine)
     d.warnings.push_back(fmt::format("{}: no usable row; {}", path, source.dropped.front().reason));
   d.sources.push_back(std::move(source));
 }

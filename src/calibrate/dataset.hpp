@@ -30,11 +30,22 @@ struct KeyRows {
   std::vector<Observation> rows;
 };
 
+// A number of the machine rather than of a kernel (bandwidths, latencies, watts): shown beside its profile, never
+// fitted.
+struct MachineRow {
+  std::string quantity;
+  std::string unit;
+  double detail = 0;  // which of several: a peer, a group of SMs
+  double bytes = 0;   // size of the transfer or working set; 0: has none
+  double value = 0;
+};
+
 struct Dataset {
   std::string gpu;
   std::string stack;  // of the first table that is not of a communication library
   std::vector<KeyRows> keys;
   std::vector<cost::kernels::Curve> curves;
+  std::vector<MachineRow> machine;
   std::vector<cost::kernels::Source> sources;
   std::vector<std::string> warnings;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <initializer_list>
 
 namespace servecast::calibrate {
@@ -35,11 +36,14 @@ bool data_type(std::string_view text, DataType& out) {
   return true;
 }
 
-// One number for a tuple of whole numbers: groups need only be told apart.
+// One number for a tuple of whole numbers, which need only be told apart: a mixed hash of 53 bits, exact in a double.
 double group(std::initializer_list<double> values) {
-  double out = 0;
-  for (const double v : values) out = out * 131071 + v;
-  return out;
+  std::uint64_t hash = 0;
+  for (const double v : values) {
+    hash = (hash + static_cast<std::uint64_t>(v) + 1) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 32;
+  }
+  return static_cast<double>(hash >> 11);
 }
 
 constexpr std::string_view bad_shape = "a size is missing or not positive";
@@ -66,7 +70,8 @@ std::optional<Schema> schema_of(const OperatorTable& t) {
        {"hidden_size", "num_token", "num_topk", "num_experts", "dispatch_avg_t_us", "combine_avg_t_us"}},
       {Schema::ExchangeNormal,
        {"hidden_size", "num_token", "num_topk", "num_experts", "dispatch_sms", "dispatch_transmit_us", "combine_sms",
-        "combine_transmit_us"}}};
+        "combine_transmit_us"}},
+      {Schema::Machine, {"quantity", "detail", "bytes", "unit", "value"}}};
   for (const Columns& c : known)
     if (all(t, c.names)) return c.schema;
   return std::nullopt;
@@ -86,7 +91,8 @@ std::string RowReader::read(OperatorTable& t, std::vector<Measured>& out) {
     case Schema::ExchangeLl: return exchange(t, out, true);
     case Schema::ExchangeNormal: return exchange(t, out, false);
     case Schema::AllReduce:
-    case Schema::Nccl: break;
+    case Schema::Nccl:
+    case Schema::Machine: break;
   }
   return "a curve";
 }
@@ -274,6 +280,16 @@ std::string read_curve_point(Schema schema, OperatorTable& t, CurvePoint& out) {
   out.ranks = static_cast<std::int32_t>(ranks);
   out.bytes = elements * 2;
   return "";
+}
+
+std::string read_machine(OperatorTable& t, MachineRow& out) {
+  if (!t.whole()) return "another number of fields than the header";
+  t.text("kernel_source");
+  out.quantity = std::string(t.text("quantity"));
+  out.unit = std::string(t.text("unit"));
+  out.detail = t.number("detail"), out.bytes = t.number("bytes"), out.value = t.number("value");
+  if (out.quantity.empty() || !(out.bytes >= 0) || !(out.detail >= 0)) return std::string(bad_shape);
+  return std::isfinite(out.value) ? "" : "no value";
 }
 
 }  // namespace servecast::calibrate

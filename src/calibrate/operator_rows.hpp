@@ -11,7 +11,7 @@
 
 namespace servecast::calibrate {
 
-enum class Schema { Gemm, Attention, Mla, MlaBmm, Moe, Scale, AllReduce, Nccl, ExchangeLl, ExchangeNormal };
+enum class Schema { Gemm, Attention, Mla, MlaBmm, Moe, Scale, AllReduce, Nccl, ExchangeLl, ExchangeNormal, Machine };
 
 // By its columns. Nothing: no known table has them.
 std::optional<Schema> schema_of(const OperatorTable& table);
@@ -53,5 +53,8 @@ struct CurvePoint {
   double us = 0;
 };
 std::string read_curve_point(Schema schema, OperatorTable& t, CurvePoint& out);
+
+// One row of a machine table.
+std::string read_machine(OperatorTable& t, MachineRow& out);
 
 }  // namespace servecast::calibrate

@@ -78,9 +78,13 @@ double OperatorTable::number(std::string_view column) {
 }
 
 std::vector<std::string> OperatorTable::unused() const {
+  const auto provenance = [](std::string_view name) {
+    return std::find(std::begin(provenance_columns), std::end(provenance_columns), name) !=
+           std::end(provenance_columns);
+  };
   std::vector<std::string> out;
   for (std::size_t i = 0; i < header_.size(); ++i)
-    if (asked_[i] == 0) out.push_back(header_[i]);
+    if (asked_[i] == 0 && !provenance(header_[i])) out.push_back(header_[i]);
   return out;
 }
 

@@ -13,6 +13,10 @@
 
 namespace servecast::calibrate {
 
+// Where and how a row was measured. Allowed in every table, and not read: a file is of one device.
+inline constexpr std::string_view provenance_columns[] = {"samples", "spread",       "device",           "driver",
+                                                          "l2",      "sm_clock_mhz", "memory_clock_mhz", "power_w"};
+
 struct TableName {
   std::string gpu;    // "b200"; empty: the name does not say
   std::string stack;  // "vllm-0.19.0"
@@ -32,7 +36,7 @@ class OperatorTable {
   std::string_view text(std::string_view column);
   // NaN if there is no such column or its field is no number.
   double number(std::string_view column);
-  // Columns of the header that were never asked for.
+  // Columns of the header that were never asked for, provenance left out.
   std::vector<std::string> unused() const;
   const std::vector<std::string>& header() const { return header_; }
   std::string place() const { return lines_.place(); }

@@ -98,6 +98,23 @@ std::string fits_text(const KernelProfile& p) {
   return table.text(2, wide);
 }
 
+// Quantities of the machine at their largest size, beside what the GPU's profile says where it says anything.
+std::string machine_text(const Dataset& data, const hardware::Gpu& gpu) {
+  std::map<std::pair<std::string, double>, const calibrate::MachineRow*> largest;
+  for (const auto& r : data.machine) {
+    const auto [at, fresh] = largest.try_emplace({r.quantity, r.detail}, &r);
+    if (!fresh && r.bytes > at->second->bytes) at->second = &r;
+  }
+  report::Table table(
+      {{"quantity of the machine", Align::Left}, {"detail"}, {"bytes"}, {"value"}, {"unit", Align::Left}, {"profile"}});
+  for (const auto& [name, r] : largest) {
+    const bool memory = r->quantity.starts_with("hbm_") && r->unit == "GB/s";
+    table.row({r->quantity, fmt::format("{}", r->detail), core::count_text(static_cast<std::int64_t>(r->bytes)),
+               fmt::format("{:.4g}", r->value), r->unit, memory ? fmt::format("{:.0f}", gpu.memory_tb_s * 1e3) : "-"});
+  }
+  return table.text(2, wide);
+}
+
 // Built-in profile of a measured stack ("vllm-0.19.0") on a GPU; communication tables take any profile of the GPU.
 std::optional<KernelProfile> built_in(const std::string& stack, const std::string& gpu) {
   std::optional<KernelProfile> any;
@@ -209,6 +226,7 @@ int calibrate_fit(const CalibrateOptions& o) {
   const std::string path = (folder / (data.gpu + ".json")).string();
   const std::exception_ptr unsaved = saved([&] { write_file(path, calibrate::profile_text(profile)); });
   print(sources_text(profile.sources) + "\n" + fits_text(profile));
+  if (!data.machine.empty()) print("\n" + machine_text(data, *gpus.find(data.gpu)));
   if (unsaved) std::rethrow_exception(unsaved);
   print("\nwritten to " + path + "\n");
   return exit_done;

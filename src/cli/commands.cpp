@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 
 #include "cli/help.hpp"
+#include "cli/numerics_command.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "config/closest.hpp"
@@ -29,7 +30,7 @@ constexpr std::string_view exit_codes =
     "(129: by a hang-up).";
 
 // Verbs of the documented command line that this version does not have; they are refused by name.
-constexpr std::array<std::string_view, 4> later_verbs = {"sweep", "plan", "check", "numerics"};
+constexpr std::array<std::string_view, 3> later_verbs = {"sweep", "plan", "check"};
 
 // What parsing fills in; it outlives the callbacks that CLI11 keeps.
 struct Parsed {
@@ -41,6 +42,7 @@ struct Parsed {
   CapacityOptions capacity;
   CompareOptions compare;
   CalibrateOptions calibrate;
+  NumericsOptions numerics;
   std::string what;
   std::string out;
   bool json = false;
@@ -213,18 +215,7 @@ void add_validate_verb(CLI::App& app, Parsed& p) {
 }
 
 void add_later_verbs(CLI::App& app, Parsed& p) {
-  for (const std::string_view name : later_verbs) {
-    CLI::App* later = app.add_subcommand(std::string(name), "not in this version");
-    later->group("");
-    later->prefix_command();
-    later->set_help_flag();
-    later->callback([&p, name] {
-      p.verb = [name] {
-        warn(fmt::format("servecast {}: not in this version", name));
-        return int{exit_input};
-      };
-    });
-  }
+  for (const std::string_view name : later_verbs) add_later_verb(app, std::string(name), std::string(name), p.verb);
 }
 
 // "servecast rnu x": names the nearest verb, which CLI11's own message does not.
@@ -285,6 +276,7 @@ int dispatch(int argc, const char* const* argv) {
   add_calibrate_verbs(app, parsed);
   add_question_verbs(app, parsed);
   add_validate_verb(app, parsed);
+  add_numerics(app, parsed.numerics, parsed.verb);
   add_later_verbs(app, parsed);
   if (argc <= 1) {
     print(app.help());

@@ -7,8 +7,10 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "report/figures.hpp"
+#include "report/precision.hpp"
 #include "report/table.hpp"
 #include "scenario/build.hpp"
+#include "scenario/precision_report.hpp"
 #include "scenario/step_times.hpp"
 
 #include <fmt/format.h>
@@ -141,6 +143,10 @@ int explain(const ExplainOptions& options) {
                                  report::cut_to(r.gpu.name, report::name_width), r.scenario.pools[0].parallel.tensor);
   config::JsonWriter json;
   json.begin_object();
+  if (const auto use = scenario::precision_use(r, 0, true)) {
+    text += "\n" + report::precision_text(*use);
+    report::write_precision(json, *use);
+  }
   json.begin_array("steps");
   for (const Shape& shape : shapes_of(options, settings, scenario::mean_request_tokens(r.scenario.workload))) {
     const cost::Explanation e = explained(model, shape);

@@ -5,8 +5,10 @@
 #include "core/units.hpp"
 #include "report/figures.hpp"
 #include "report/output_folder.hpp"
+#include "report/precision.hpp"
 #include "report/table.hpp"
 #include "scenario/build.hpp"
+#include "scenario/precision_report.hpp"
 
 #include <fmt/format.h>
 
@@ -82,6 +84,7 @@ std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
     text += fmt::format("{}\n\n", fmt::join(report::wrap(head, report::terminal_width), "\n"));
     text += memory_table(f);
     if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));
+    if (const auto use = scenario::precision_use(r, i, false)) text += "\n" + report::precision_text(*use);
   }
   if (fits.problem.empty()) return text;
   return fmt::format("{}\n{}\n", text, fmt::join(report::wrap(fits.problem, report::terminal_width), "\n"));
@@ -114,6 +117,7 @@ void write_pool(config::JsonWriter& out, const scenario::Resolved& r, std::size_
   out.value("requests_of_mean_length", f.mean_requests);
   out.value("requests_at_once", f.seats);
   out.end_object();
+  if (const auto use = scenario::precision_use(r, i, false)) report::write_precision(out, *use);
   out.end_object();
 }
 

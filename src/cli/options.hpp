@@ -85,6 +85,18 @@ struct CompareOptions {
   bool json = false;
 };
 
+struct NumericsOptions {
+  std::vector<std::string> distributions;  // "gaussian", "student-t:5"; empty: the usual ones
+  std::string outliers;                    // "SHARE:FACTOR"
+  std::vector<std::string> formats;        // names; empty: all
+  std::string file;                        // .npy, or raw values with dtype and shape
+  std::string dtype;
+  std::string shape;  // "128,4096"
+  std::optional<std::int64_t> elements;
+  std::uint32_t seed = 1;
+  bool json = false;
+};
+
 struct ImportOptions {
   std::string file;
   std::string format;  // of a trace; empty: told by its first line

@@ -22,6 +22,7 @@ int calibrate_host(const CalibrateOptions& options);
 int validate(const ValidateOptions& options);
 int capacity(const CapacityOptions& options);
 int compare(const CompareOptions& options);
+int numerics_formats(const NumericsOptions& options);
 int import_trace(const ImportOptions& options);
 int import_hf_config(const ImportOptions& options);
 

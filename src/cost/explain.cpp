@@ -20,7 +20,7 @@ std::string_view name_of(Evidence e) { return hardware::evidence_names[static_ca
 void add(std::vector<ExplainRow>& rows, const std::vector<TimedOperator>& times, double factor) {
   for (const TimedOperator& x : times) {
     const bool collective = x.op->kind == Kind::AllReduce || x.op->kind == Kind::AllGather;
-    rows.push_back({std::string(x.op->name), x.op->count, factor * x.time.total_s(), 0, limit_of(x.time), x.time.flops,
+    rows.push_back({full_name(*x.op), x.op->count, factor * x.time.total_s(), 0, limit_of(x.time), x.time.flops,
                     collective ? x.time.bytes_sent : x.time.bytes, x.from_table ? name_of(x.origin) : datasheet,
                     x.extrapolated});
   }

@@ -34,6 +34,7 @@ struct KernelTables {
   List prefill;
   List moe;
   List all_reduce;
+  List quantise = {};  // of activations to FP8
 };
 
 using hardware::Evidence;
@@ -113,11 +114,10 @@ MeasuredCurve measured_curve(const KernelTables& t, const OperatorInput& in, con
 // The layers that see the whole context (0) or a sliding window (1). Empty for latent attention and chunked windows.
 MeasuredAttention measured_attention(const KernelTables& t, const OperatorInput& in, int layer_class,
                                      const MeasuredLimits& limits);
-// Whether a table answers for FP8 multiplications of the model, and for its routed experts.
+// Whether a table answers for FP8 multiplications of the model. Their times contain the conversion of their inputs.
 bool measures_fp8(const KernelTables& t, const OperatorInput& in);
-bool measures_experts(const KernelTables& t, const OperatorInput& in, const std::vector<Operator>& operators);
 // Tables of routed experts time both multiplications, the activation between them, permutation and combination as one:
-// replaces these operators by one.
-void merge_experts(std::vector<Operator>& operators);
+// replaces these operators by one, for every group of blocks whose experts a table knows.
+void merge_measured_experts(const KernelTables& t, const OperatorInput& in, std::vector<Operator>& operators);
 
 }  // namespace servecast::cost

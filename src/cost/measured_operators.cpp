@@ -42,8 +42,8 @@ std::optional<DataType> cache_type(Format f) {
   return std::nullopt;
 }
 
-MeasuredCurve gemm_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
-  const auto type = data_type(op.weights, in.precision.activations);
+MeasuredCurve gemm_curve(const KernelTables& t, const Operator& op, std::int32_t most) {
+  const auto type = data_type(op.weights, op.activations);
   if (!type) return {};
   const auto at = [&](double m) {
     return [&, m](const Kernels& k, const TableChoice&) { return k.gemm({m, op.n, op.k, *type}); };
@@ -55,7 +55,7 @@ MeasuredCurve gemm_curve(const KernelTables& t, const OperatorInput& in, const O
 
 MeasuredCurve moe_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
   const model::Architecture& a = in.architecture;
-  const auto type = data_type(op.weights, in.precision.activations);
+  const auto type = data_type(op.weights, op.activations);
   if (!type || !a.moe) return {};
   kernels::MoeShape s;
   s.hidden = a.moe->latent > 0 ? a.moe->latent : a.hidden;
@@ -93,6 +93,21 @@ MeasuredCurve reduce_curve(const KernelTables& t, const OperatorInput& in, const
     return [&, tokens](const Kernels& k, const TableChoice&) { return reduce(k, tokens * op.unit_bytes, in.tensor); };
   };
   const TableChoice* found = first(t.all_reduce, DataType::Bf16, at(probe));
+  if (found == nullptr) return {};
+  return MeasuredCurve(most, [&](double tokens) { return fastest(*found, at(tokens)); });
+}
+
+// The scaling pass alone: checkpoints carry the scale of a tensor, and blocks find theirs on the way. What is measured
+// writes FP8; FP4 reads as much and writes less, so its time is derived, and an upper bound.
+MeasuredCurve convert_curve(const KernelTables& t, const Operator& op, std::int32_t most) {
+  const auto at = [&](double tokens) {
+    return [&, tokens](const Kernels& k, const TableChoice&) {
+      auto time = k.quantise(tokens * op.rows, op.k, false);
+      if (time && op.weights != Format::Fp8 && time->origin == Evidence::Measured) time->origin = Evidence::Derived;
+      return time;
+    };
+  };
+  const TableChoice* found = first(t.quantise, DataType::Fp8, at(probe));
   if (found == nullptr) return {};
   return MeasuredCurve(most, [&](double tokens) { return fastest(*found, at(tokens)); });
 }
@@ -206,7 +221,8 @@ std::optional<DataType> data_type(Format weights, Format activations) {
 
 MeasuredCurve measured_curve(const KernelTables& t, const OperatorInput& in, const Operator& op, std::int32_t most) {
   switch (op.kind) {
-    case Kind::Gemm: return gemm_curve(t, in, op, most);
+    case Kind::Gemm: return gemm_curve(t, op, most);
+    case Kind::Convert: return convert_curve(t, op, most);
     case Kind::Experts: return moe_curve(t, in, op, most);
     case Kind::AllReduce: return reduce_curve(t, in, op, most);
     default: return {};
@@ -228,24 +244,26 @@ MeasuredAttention measured_attention(const KernelTables& t, const OperatorInput&
 
 bool measures_fp8(const KernelTables& t, const OperatorInput& in) {
   const model::TensorFormats& w = in.precision.weights;
-  for (const Format f : {w.attention, w.mlp, w.experts}) {
-    const auto type = data_type(f, in.precision.activations);
-    if (type != DataType::Fp8 && type != DataType::Fp8Block) continue;
-    const double width = in.architecture.hidden;
+  const double width = in.architecture.hidden;
+  const auto measured = [&](Format weights, Format activations) {
+    const auto type = data_type(weights, activations);
+    if (type != DataType::Fp8 && type != DataType::Fp8Block) return false;
     const auto ask = [&](const Kernels& k, const TableChoice&) { return k.gemm({probe, width, width, *type}); };
-    if (first(t.gemm, *type, ask) != nullptr) return true;
-  }
+    return first(t.gemm, *type, ask) != nullptr;
+  };
+  for (const Format f : w.feed_forward)
+    if (measured(f, f)) return true;
+  for (const Format f : {w.attention, w.mlp, w.experts})
+    if (measured(f, in.precision.activations)) return true;
   return false;
 }
 
-bool measures_experts(const KernelTables& t, const OperatorInput& in, const std::vector<Operator>& operators) {
-  return std::any_of(operators.begin(), operators.end(), [&](const Operator& op) {
-    return op.kind == Kind::Experts && !measured_curve(t, in, op, static_cast<std::int32_t>(probe)).empty();
-  });
-}
+namespace {
 
-void merge_experts(std::vector<Operator>& operators) {
-  const auto is = [](std::string_view name) { return [name](const Operator& o) { return o.name == name; }; };
+void merge_experts(std::vector<Operator>& operators, std::string_view label) {
+  const auto is = [label](std::string_view name) {
+    return [name, label](const Operator& o) { return o.name == name && o.label == label; };
+  };
   const auto up = std::find_if(operators.begin(), operators.end(), is("experts gate and up"));
   const auto down = std::find_if(operators.begin(), operators.end(), is("experts down"));
   if (up == operators.end() || down == operators.end()) return;
@@ -253,8 +271,21 @@ void merge_experts(std::vector<Operator>& operators) {
   up->flops += down->flops;
   up->weight_bytes += down->weight_bytes;
   up->unit_bytes += down->unit_bytes;
-  for (const std::string_view name : {"experts down", "expert permutation", "expert activation", "expert combination"})
+  for (const std::string_view name :
+       {"experts down", "expert permutation", "expert activation", "expert combination", "convert for expert down"})
     std::erase_if(operators, is(name));
+}
+
+}  // namespace
+
+void merge_measured_experts(const KernelTables& t, const OperatorInput& in, std::vector<Operator>& operators) {
+  std::vector<std::string_view> labels;
+  for (const Operator& op : operators) {
+    const bool known = std::find(labels.begin(), labels.end(), op.label) != labels.end();
+    if (op.kind != Kind::Experts || known) continue;
+    if (!measured_curve(t, in, op, static_cast<std::int32_t>(probe)).empty()) labels.push_back(op.label);
+  }
+  for (const std::string_view label : labels) merge_experts(operators, label);
 }
 
 }  // namespace servecast::cost

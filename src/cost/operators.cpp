@@ -1,7 +1,8 @@
 #include "cost/operators.hpp"
 
-#include "cost/state_cost.hpp"
-#include "model/blocks.hpp"
+#include "cost/operator_shape.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,167 +12,60 @@ namespace {
 
 using precision::Format;
 
-constexpr double act = 2.0;             // bytes of an activation between kernels: BF16
 constexpr double logit = 4.0;           // sampler works in FP32
 constexpr double sampler_passes = 3.0;  // assumed: temperature with rejection sampling, 3-4 passes (SPEC 2.4)
 
-// Shorthand over one input; local widths carry the suffix of the rank.
-struct Shape {
-  const OperatorInput& in;
-  const model::Architecture& a;
-  model::Blocks blocks;
-  double hidden, tensor;
-
-  explicit Shape(const OperatorInput& i)
-      : in(i), a(i.architecture), blocks(model::blocks_of(a)), hidden(a.hidden), tensor(i.tensor) {}
-
-  double halves() const { return blocks.mixers() + blocks.feed_forwards(); }
-  MatrixMath math(Format weights) const {
-    return matrix_math(weights, in.precision.activations, in.gpu, in.efficiency);
-  }
-
-  Operator gemm(std::string_view name, double count, double n, double k, Format weights) const {
-    const MatrixMath m = math(weights);
-    return {name, Kind::Gemm, count, 2.0 * n * k, n * k * m.weight_bytes, k * m.activation_bytes + n * act, 0, 0,
-            m,    n,          k,     weights};
-  }
-  Operator small(std::string_view name, double count, double unit_bytes) const {
-    return {name, Kind::Small, count, 0, 0, unit_bytes, 0, 0, {}, 0, 0, Format::BFloat16};
-  }
-  Operator collective(std::string_view name, Kind kind, double count, double unit_bytes) const {
-    return {name, kind, count, 0, 0, unit_bytes, 0, 0, {}, 0, 0, Format::BFloat16};
-  }
+struct MlpNames {
+  std::string_view up, down;
 };
 
-void add_gqa(std::vector<Operator>& ops, const Shape& s, const model::AttentionBlocks& g) {
-  const model::Attention& t = *g.attention;
-  const Format w = s.in.precision.weights.attention;
-  const double heads = t.heads / s.tensor;
-  const double kv_heads = std::max(1.0, t.kv_heads / s.tensor);
-  const double query = heads * t.head_dim;
-  const double result = heads * model::value_width(t);
-  // Keys and values of cross attention are projected once per request, from the encoder's output.
-  const double key = g.cross ? 0.0 : kv_heads * t.head_dim;
-  const double value = g.cross ? 0.0 : kv_heads * model::value_width(t);
-  const double stored = t.values_are_keys ? key : key + value;
-  const double gate = t.output_gate ? result : 0.0;
-  const double blocks = g.count;
-  ops.push_back(
-      s.gemm(g.cross ? "cross query projection" : "qkv projection", blocks, query + gate + stored, s.hidden, w));
-  if (t.qk_norm || t.qk_norm_all_heads) ops.push_back(s.small("q and k norm", blocks, 2.0 * (query + key) * act));
-  if (!g.cross) {
-    ops.push_back(s.small("rope", blocks, 2.0 * (query + key) * act));
-    ops.push_back(
-        s.small("kv write", blocks, (key + value) * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
-  }
-  ops.push_back(s.gemm("output projection", blocks, s.hidden, result, w));
-}
-
-void add_indexer(std::vector<Operator>& ops, const Shape& s, const model::Attention& t, double blocks) {
-  if (t.indexer_heads == 0) return;
-  const Format w = s.in.precision.weights.attention;
-  const double wide = t.indexer_heads * static_cast<double>(t.indexer_dim);
-  const double rank = t.q_lora_rank > 0 ? t.q_lora_rank : s.hidden;
-  ops.push_back(s.gemm("indexer query projection", blocks, wide, rank, w));
-  ops.push_back(s.gemm("indexer key projection", blocks, t.indexer_dim + t.indexer_heads, s.hidden, w));
-}
-
-void add_mla(std::vector<Operator>& ops, const Shape& s, const model::AttentionBlocks& g) {
-  const model::Attention& t = *g.attention;
-  const Format w = s.in.precision.weights.attention;
-  const double heads = t.heads / s.tensor;
-  const double blocks = g.count;
-  const double query = heads * (t.qk_nope_dim + t.qk_rope_dim);
-  const double latent = t.kv_lora_rank + t.qk_rope_dim;
-  if (t.q_lora_rank > 0) {
-    ops.push_back(s.gemm("q and kv down projection", blocks, t.q_lora_rank + latent, s.hidden, w));
-    ops.push_back(s.gemm("q up projection", blocks, query, t.q_lora_rank, w));
-  } else {
-    ops.push_back(s.gemm("q and kv projection", blocks, query + latent, s.hidden, w));
-  }
-  add_indexer(ops, s, t, blocks);
-  ops.push_back(s.small("latent norms", blocks, 2.0 * (t.q_lora_rank + t.kv_lora_rank) * act));
-  ops.push_back(s.small("rope", blocks, 2.0 * (heads + 1.0) * t.qk_rope_dim * act));
-  ops.push_back(s.small("kv write", blocks, latent * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
-  if (t.output_gate) ops.push_back(s.gemm("output gate projection", blocks, heads * t.v_dim, s.hidden, w));
-  ops.push_back(s.gemm("output projection", blocks, s.hidden, heads * t.v_dim, w));
-}
-
-void add_attention(std::vector<Operator>& ops, const Shape& s) {
-  for (const model::AttentionBlocks& g : s.blocks.attention)
-    g.attention->kind == model::AttentionKind::Gqa ? add_gqa(ops, s, g) : add_mla(ops, s, g);
-}
-
-// Projections of a state mixer, and the kernels that every token passes through; reading and writing the states is
-// in state_cost.hpp.
-void add_state(std::vector<Operator>& ops, const Shape& s) {
-  if (s.blocks.state == 0) return;
-  const Format w = s.in.precision.weights.attention;
-  const double blocks = s.blocks.state;
-  const StateWork work = state_work(*s.a.state, s.in.tensor);
-  for (const StateProjection& p : state_projections(*s.a.state, s.hidden, s.in.tensor))
-    ops.push_back(s.gemm(p.name, blocks, p.n, p.k, w));
-  ops.push_back(s.small("state convolution", blocks, work.convolution_elements * act));
-  ops.push_back(s.small("state update", blocks, work.update_elements * act));
-  ops.push_back(s.small("gated norm", blocks, work.norm_elements * act));
-}
-
-void add_mlp(std::vector<Operator>& ops, const Shape& s, std::string_view up, std::string_view down, double layers,
-             double inner) {
+void add_mlp(std::vector<Operator>& ops, const Shape& s, const MlpNames& names, double layers, double inner,
+             const Shape::Operands& o) {
   if (layers <= 0 || inner <= 0) return;
-  const Format w = s.in.precision.weights.mlp;
   const double into = s.a.gated_mlp ? 2.0 : 1.0;
-  ops.push_back(s.gemm(up, layers, into * inner, s.hidden, w));
+  ops.push_back(s.gemm(names.up, layers, into * inner, s.hidden, o));
   ops.push_back(s.small("activation", layers, (into + 1.0) * inner * act));
-  ops.push_back(s.gemm(down, layers, s.hidden, inner, w));
+  ops.back().label = o.label;
+  ops.push_back(s.gemm(names.down, layers, s.hidden, inner, o));
 }
 
-Operator expert_gemm(const Shape& s, std::string_view name, double n, double k) {
+Operator expert_gemm(const Shape& s, std::string_view name, double n, double k, const FeedForward& ff) {
   const model::Moe& m = *s.a.moe;
-  Operator op = s.gemm(name, m.layers, n, k, s.in.precision.weights.experts);
+  Operator op = s.gemm(name, ff.group.moe_layers, n, k, ff.experts());
   op.kind = Kind::Experts;
   op.experts = m.experts;
   op.top_k = m.top_k;
   return op;
 }
 
-void add_moe(std::vector<Operator>& ops, const Shape& s) {
+void add_experts(std::vector<Operator>& ops, const Shape& s, const FeedForward& ff) {
   const model::Moe& m = *s.a.moe;
+  const double layers = ff.group.moe_layers;
   const double inner = m.intermediate / s.tensor;
   const double copies = m.top_k;
   const double into = s.a.gated_mlp ? 2.0 : 1.0;
   const double width = m.latent > 0 ? m.latent : s.hidden;
+  const auto small = [&](std::string_view name, double unit_bytes) {
+    ops.push_back(s.small(name, layers, unit_bytes));
+    ops.back().label = ff.label;
+  };
+  if (m.latent > 0) ops.push_back(s.gemm("latent down projection", layers, width, s.hidden, ff.mlp()));
+  small("expert permutation", (1.0 + copies) * width * act);
+  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, width, ff));
+  small("expert activation", copies * (into + 1.0) * inner * act);
+  ops.push_back(expert_gemm(s, "experts down", width, inner, ff));
+  small("expert combination", (1.0 + copies) * width * act);
+  if (m.latent > 0) ops.push_back(s.gemm("latent up projection", layers, s.hidden, width, ff.mlp()));
+  add_mlp(ops, s, {"shared expert gate and up", "shared expert down"}, layers, m.shared_intermediate / s.tensor,
+          ff.mlp());
+}
+
+void add_moe(std::vector<Operator>& ops, const Shape& s, const std::vector<FeedForward>& groups) {
+  const model::Moe& m = *s.a.moe;
   ops.push_back(s.gemm("router", m.layers, m.experts, s.hidden, s.in.precision.weights.router));
   ops.push_back(s.small("expert choice", m.layers, m.experts * (act + logit)));
-  if (m.latent > 0)
-    ops.push_back(s.gemm("latent down projection", m.layers, width, s.hidden, s.in.precision.weights.mlp));
-  ops.push_back(s.small("expert permutation", m.layers, (1.0 + copies) * width * act));
-  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, width));
-  ops.push_back(s.small("expert activation", m.layers, copies * (into + 1.0) * inner * act));
-  ops.push_back(expert_gemm(s, "experts down", width, inner));
-  ops.push_back(s.small("expert combination", m.layers, (1.0 + copies) * width * act));
-  if (m.latent > 0)
-    ops.push_back(s.gemm("latent up projection", m.layers, s.hidden, width, s.in.precision.weights.mlp));
-  add_mlp(ops, s, "shared expert gate and up", "shared expert down", m.layers, m.shared_intermediate / s.tensor);
-}
-
-// Of a block whose mixer and feed forward each count half; where blocks lack one, of their mean.
-double quantised_classes(const Shape& s, Rate rate) {
-  const model::TensorFormats& w = s.in.precision.weights;
-  const bool moe = s.a.moe && s.a.moe->layers > 0;
-  const bool attention = s.math(w.attention).rate == rate;
-  const bool feed_forward = s.math(moe ? w.experts : w.mlp).rate == rate;
-  return (attention ? 0.5 * s.blocks.mixers() / s.a.layers : 0.0) +
-         (feed_forward ? 0.5 * s.blocks.feed_forwards() / s.a.layers : 0.0);
-}
-
-void add_quantisation(std::vector<Operator>& ops, const Shape& s) {
-  const HostConstants& h = s.in.host;
-  const double per_layer = h.quantise_kernels_fp4 * quantised_classes(s, Rate::Fp4) +
-                           h.quantise_kernels_fp8 * quantised_classes(s, Rate::Fp8);
-  if (per_layer <= 0) return;
-  const double bytes = act + precision::activation_bytes(s.in.precision.activations);
-  ops.push_back(s.small("activation quantisation", s.a.layers * per_layer, s.hidden * bytes));
+  for (const FeedForward& ff : groups)
+    if (ff.group.moe_layers > 0) add_experts(ops, s, ff);
 }
 
 // One after each half of a block and one after the embedding.
@@ -237,6 +131,22 @@ double norms(const Shape& s) {
 
 }  // namespace
 
+std::vector<FeedForward> feed_forward(const OperatorInput& in) {
+  const model::TensorFormats& f = in.precision.weights;
+  std::vector<FeedForward> out;
+  for (const model::FeedForwardGroup& g : model::feed_forward_groups(in.architecture, f, {})) {
+    if (f.feed_forward.empty())
+      out.push_back({g, in.precision.activations, {}});
+    else
+      out.push_back({g, g.mlp, precision::name(g.mlp)});
+  }
+  return out;
+}
+
+std::string full_name(const Operator& op) {
+  return op.label.empty() ? std::string(op.name) : fmt::format("{} {}", op.name, op.label);
+}
+
 std::vector<Operator> token_operators(const OperatorInput& in) {
   const Shape s(in);
   std::vector<Operator> ops;
@@ -244,12 +154,13 @@ std::vector<Operator> token_operators(const OperatorInput& in) {
   ops.push_back(s.small("embedding", 1, s.hidden * (element + act)));
   // Residual addition fused: reads two streams, writes two. Norms of q and k are counted with their projections.
   ops.push_back(s.small("norm", norms(s), 4.0 * s.hidden * act));
-  add_attention(ops, s);
-  add_state(ops, s);
-  for (const model::DenseBlocks& g : s.blocks.dense)
-    add_mlp(ops, s, "mlp gate and up", "mlp down", g.count, g.width / s.tensor);
-  if (in.architecture.moe && in.architecture.moe->layers > 0) add_moe(ops, s);
-  add_quantisation(ops, s);
+  add_mixers(ops, s);
+  const std::vector<FeedForward> groups = feed_forward(in);
+  for (const FeedForward& ff : groups)
+    for (const model::DenseBlocks& d : ff.group.dense)
+      add_mlp(ops, s, {"mlp gate and up", "mlp down"}, d.count, d.width / s.tensor, ff.mlp());
+  if (in.architecture.moe && in.architecture.moe->layers > 0) add_moe(ops, s, groups);
+  add_conversions(ops, s, groups);
   add_collectives(ops, s);
   return ops;
 }
@@ -272,6 +183,7 @@ OperatorTime evaluate(const Operator& op, double units, const Device& device, bo
     case Kind::Gemm: gemm_time(op, units, device, t); break;
     case Kind::Experts: experts_time(op, units, device, t); break;
     case Kind::Small:
+    case Kind::Convert:
       t.bytes = op.unit_bytes * units;
       t.memory_s = t.bytes / (device.hbm_bytes_per_s * device.efficiency.elementwise);
       t.floor_s = device.small_kernel_s;

@@ -9,14 +9,16 @@
 #include "fabric/alpha_beta.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace servecast::cost {
 
 // Gemm: one matrix multiplication. Experts: a grouped one over the routed experts. Small: a memory-bound elementwise
-// kernel. AllReduce, AllGather: over the tensor-parallel group.
-enum class Kind : std::uint8_t { Gemm, Experts, Small, AllReduce, AllGather };
+// kernel. AllReduce, AllGather: over the tensor-parallel group. Convert: a kernel that turns the inputs of a
+// multiplication into its format.
+enum class Kind : std::uint8_t { Gemm, Experts, Small, AllReduce, AllGather, Convert };
 
 struct Operator {
   std::string_view name;
@@ -27,11 +29,17 @@ struct Operator {
   double unit_bytes = 0;     // per unit and launch; collectives: of the full buffer
   std::int32_t experts = 0;  // Experts only
   std::int32_t top_k = 0;
-  MatrixMath math;  // Gemm and Experts only
-  double n = 0;     // widths of a Gemm on this rank: of its output, of its input
+  MatrixMath math = {};  // Gemm and Experts only
+  double n = 0;          // widths of a Gemm on this rank: of its output, of its input
   double k = 0;
-  precision::Format weights = precision::Format::BFloat16;  // Gemm and Experts only
+  precision::Format weights = precision::Format::BFloat16;      // Gemm and Experts; Convert: the format made
+  precision::Format activations = precision::Format::BFloat16;  // Gemm and Experts only: as the pool states them
+  std::string_view label = {};  // format of a group of blocks, where formats differ by block
+  double rows = 1;              // Convert only: per token
 };
+
+// "mlp down", or "mlp down nvfp4" where formats differ by block.
+std::string full_name(const Operator& op);
 
 struct OperatorInput {
   const model::Architecture& architecture;

@@ -114,6 +114,12 @@ void check_precision(const Precision& p, const model::Architecture& a, const har
     problems.add(place + "/kv_cache", "no engine caches keys and values in {}; use bf16, fp8, int8 or nvfp4",
                  precision::name(p.kv_cache));
   }
+  if (p.conversion == Conversion::Fused && !gpu.architecture.starts_with("blackwell")) {
+    problems.add(place + "/conversion",
+                 "the tensor pipeline of {} does not convert its inputs; use \"kernel\", or \"stack\" for what its "
+                 "engines fuse into other kernels",
+                 gpu.name);
+  }
   const bool experts = a.moe && a.moe->layers > 0;
   const auto warn = [&](std::string_view label, Format format) {
     const Rate r = wanted(format, p.activations);
@@ -123,8 +129,10 @@ void check_precision(const Precision& p, const model::Architecture& a, const har
                     gpu.name, name(r), label, precision::name(format)));
   };
   warn("attention", p.weights.attention);
-  if (a.dense_layers > 0 || (experts && a.moe->shared_intermediate > 0)) warn("mlp", p.weights.mlp);
-  if (experts) warn("experts", p.weights.experts);
+  // What a policy chose by block is among what the GPU multiplies.
+  const bool stated = p.weights.feed_forward.empty();
+  if (stated && (a.dense_layers > 0 || (experts && a.moe->shared_intermediate > 0))) warn("mlp", p.weights.mlp);
+  if (stated && experts) warn("experts", p.weights.experts);
   warn("lm_head", p.weights.lm_head);
 }
 

@@ -10,17 +10,27 @@
 #include "precision/format.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace servecast::cost {
 
-// Formats of one pool, resolved: nothing is left to a default of the checkpoint.
+// Who turns the inputs of FP8 and FP4 multiplications into their format. Stack: as many kernels as the stack's host
+// constants say, which were fitted to its serving; Fused: none, the tensor pipeline or the kernel before does it;
+// Kernel: one kernel of its own for each input, with a round trip through memory.
+enum class Conversion : std::uint8_t { Stack, Fused, Kernel };
+inline constexpr std::string_view conversion_names[] = {"stack", "fused", "kernel"};
+constexpr std::span<const std::string_view> names_of(Conversion) { return conversion_names; }
+
+// Formats of one pool, resolved: nothing is left to a default of the checkpoint. Where weights.feed_forward chooses by
+// block, inputs of the feed-forward part have the format of its weights.
 struct Precision {
   model::TensorFormats weights;
   precision::Format activations = precision::Format::BFloat16;  // of classes whose weights are quantised
   precision::Format kv_cache = precision::Format::BFloat16;
+  Conversion conversion = Conversion::Stack;
 };
 
 enum class Rate : std::uint8_t { Tf32, Bf16, Int8, Fp8, Fp4 };

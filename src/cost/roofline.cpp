@@ -70,16 +70,19 @@ StepModel::StepModel(const StepModelInput& in)
   in_.kernels = nullptr;
 }
 
-// Measured FP8 multiplications contain the quantisation of their activations.
+// Measured FP8 multiplications contain the conversion of their inputs.
 void StepModel::use_tables() {
   const KernelTables& t = *in_.kernels;
   const OperatorInput oi = operator_input(in_);
   const std::int32_t most_rows = std::min(in_.max_num_seqs, in_.max_num_batched_tokens);
   if (measures_fp8(t, oi)) {
+    contains_conversion_ = true;
     in_.host.quantise_kernels_fp8 = 0;
     token_operators_ = token_operators(oi);
+    std::erase_if(token_operators_,
+                  [](const Operator& op) { return op.kind == Kind::Convert && op.weights == precision::Format::Fp8; });
   }
-  if (measures_experts(t, oi, token_operators_)) merge_experts(token_operators_);
+  merge_measured_experts(t, oi, token_operators_);
   for (const Operator& op : token_operators_)
     token_curves_.push_back(measured_curve(t, oi, op, in_.max_num_batched_tokens));
   for (const Operator& op : row_operators_) row_curves_.push_back(measured_curve(t, oi, op, most_rows));

@@ -83,6 +83,9 @@ class StepModel {
   std::vector<TimedOperator> token_times(std::int32_t n) const;
   std::vector<TimedOperator> row_times(std::int32_t n) const;
 
+  // Whether tables time FP8 multiplications, conversion of their inputs included: whoever does it, it is in there.
+  bool contains_conversion() const { return contains_conversion_; }
+
   const StepModelInput& input() const { return in_; }
   const AttentionModel& attention() const { return attention_; }
   const HostTime& host() const { return host_; }
@@ -110,6 +113,7 @@ class StepModel {
   AttentionModel attention_;
   std::array<MeasuredAttention, 2> measured_;  // by class
   HostTime host_;
+  bool contains_conversion_ = false;
   std::vector<std::int32_t> graph_sizes_;
 };
 

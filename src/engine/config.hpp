@@ -33,6 +33,14 @@ enum class SchedulePolicy : std::uint8_t { Fcfs, Lpm };
 inline constexpr std::string_view schedule_policy_names[] = {"fcfs", "lpm"};
 constexpr std::span<const std::string_view> names_of(SchedulePolicy) { return schedule_policy_names; }
 
+// How KV memory is given to requests. paged: blocks as they are needed. The contiguous ones are the baselines that paging
+// replaced: one region a request, by the buddy rule, for its prompt and as much output as the policy reserves: up to
+// max_model_len in all, the next power of two of the true length, or exactly the true length.
+enum class KvAllocation : std::uint8_t { Paged, ContiguousMax, ContiguousPow2, ContiguousOracle };
+inline constexpr std::string_view kv_allocation_names[] = {"paged", "contiguous_max", "contiguous_pow2",
+                                                           "contiguous_oracle"};
+constexpr std::span<const std::string_view> names_of(KvAllocation) { return kv_allocation_names; }
+
 struct Config {
   StepKind steps = StepKind::Mixed;
   std::int32_t block_size = 16;  // tokens
@@ -45,6 +53,7 @@ struct Config {
   bool async_scheduling = true;
   Loop loop = Loop::Automatic;
   // Mixed steps only.
+  KvAllocation kv_allocation = KvAllocation::Paged;
   CapacityPolicy capacity_policy = CapacityPolicy::MaxUtilization;
   bool reserve_full_isl = true;                   // admission needs room for the whole current sequence
   std::int32_t long_prefill_token_threshold = 0;  // 0: off

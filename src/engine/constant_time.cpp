@@ -1,6 +1,7 @@
 #include "engine/constant_time.hpp"
 
 #include "engine/constant_time_replica.hpp"
+#include "engine/contiguous_loop.hpp"
 #include "engine/plain_loop.hpp"
 #include "engine/sglang_loop.hpp"
 
@@ -22,8 +23,8 @@ Run ConstantTime::advance(Time now, Time horizon, const cost::LinkOffer& offer) 
   ends_[0] = now + times_[0].total;
   run_.steps = 1;
   const bool arrivals_wait = !waiting_.empty();
-  const bool steady =
-      joins_.empty() && !partial_active_ && !preempted_ && (!arrivals_wait || (head_blocked_ && limbo_seats_ == 0));
+  const bool steady = joins_.empty() && !partial_active_ && !preempted_ &&
+                      (!arrivals_wait || (head_blocked_ && limbo_seats_ == 0 && !head_may_change()));
   if (steady) run_.steps = extend(horizon);
   run_.end = ends_[static_cast<std::size_t>(run_.steps - 1)];
   in_progress_ = true;
@@ -33,7 +34,7 @@ Run ConstantTime::advance(Time now, Time horizon, const cost::LinkOffer& offer) 
 // Appends identical decode steps to the run until one finishes something, blocks run short or the horizon is passed.
 std::int32_t ConstantTime::extend(Time horizon) {
   const std::int32_t limit = std::min(calendar_.next_due(step_, longest_run - 1) + 1, longest_run);
-  std::int64_t free = free_ + limbo_blocks_;
+  std::int64_t free = pool_.free() + limbo_private_;
   cost::StepShape shape = shape_;
   std::int32_t steps = 1;
   for (; steps < limit && ends_[static_cast<std::size_t>(steps - 1)] < horizon; ++steps) {
@@ -91,7 +92,7 @@ std::int32_t ConstantTime::schedule_running(Time now, bool& preempted) {
                 : 0;
     std::int64_t need = crossing(step_);
     if (chunk > 0) need += blocks_for(partial_computed_ + chunk) - blocks_for(partial_computed_);
-    if (need <= free_) {
+    if (need <= pool_.free()) {
       take(need);
       break;
     }
@@ -109,6 +110,10 @@ std::int32_t ConstantTime::schedule_running(Time now, bool& preempted) {
 }
 
 void ConstantTime::add_chunk(const Candidate& candidate, std::int32_t from, std::int32_t to) {
+  if (candidate.table != memory::RunPool::none) {
+    catch_up(candidate.table, step_ + 1);
+    pool_.publish(candidate.table, to / config_.block_size);
+  }
   shape_.prefill_tokens += to - from;
   ++shape_.prefill_requests;
   shape_.prefill_attention += cost_.chunk(from, to);
@@ -125,11 +130,8 @@ void ConstantTime::add_chunk(const Candidate& candidate, std::int32_t from, std:
 bool ConstantTime::admit_head(std::int32_t& budget) {
   Candidate head = waiting_.front();
   const std::int32_t tokens = head.tokens();
-  std::int64_t hit = 0;
-  if (head.run != memory::PrivateRuns::none && config_.enable_prefix_caching) {
-    hit = std::min<std::int64_t>(runs_.hittable(head.run), (tokens - 1) / config_.block_size);
-  }
-  const auto from = static_cast<std::int32_t>(hit * config_.block_size);
+  const Hit hit = lookup(head);
+  const auto from = static_cast<std::int32_t>(hit.blocks * config_.block_size);
   std::int32_t n = tokens - from;
   if (!config_.enable_chunked_prefill && n > budget) return false;
   n = std::min(n, budget);
@@ -137,21 +139,20 @@ bool ConstantTime::admit_head(std::int32_t& budget) {
   const std::int64_t reserve = blocks_for(head.prompt + head.limit);
   std::int64_t need = blocks_for(config_.reserve_full_isl ? tokens : from + n);
   if (config_.capacity_policy == CapacityPolicy::GuaranteedNoEvict)
-    need = reserve + reserved_ - (config_.blocks - free_ - limbo_blocks_);
-  if (need + (alone ? 0 : watermark_) > free_) {
+    need = reserve + reserved_ - (logical_ - limbo_blocks_);
+  if (need - hit.referenced + (alone ? 0 : watermark_) > pool_.free()) {
     head_blocked_ = true;
     return false;
   }
   waiting_.pop_front();
-  if (hit > 0) {
-    runs_.hit(head.run, hit);
-    free_ -= hit;
-  }
-  take(blocks_for(from + n) - hit);
+  if (hit.blocks > hit.own) pool_.retain(head.table);
+  if (hit.own > 0) pool_.hit(head.run, hit.own);
+  logical_ += hit.blocks;
+  take(blocks_for(from + n) - hit.blocks);
   reserved_ += reserve;
   if (config_.enable_prefix_caching) observer_.prefix_lookup(head.id, tokens, from, head.was_preempted);
   head.admission = admissions_++;
-  head.run = memory::PrivateRuns::none;
+  head.run = {};
   budget -= n;
   add_chunk(head, from, from + n);
   return true;
@@ -171,14 +172,14 @@ void ConstantTime::preempt_last(Time now) {
       last = static_cast<std::int32_t>(i);
     }
   }
-  SERVECAST_ENSURE(last >= 0, "{} free blocks are too few with nothing to preempt", free_);
+  SERVECAST_ENSURE(last >= 0, "{} free blocks are too few with nothing to preempt", pool_.free());
   const Slot slot = slots_[static_cast<std::size_t>(last)];
   const std::int64_t computed = slot.base + step_;
   calendar_.remove(last);
   vacate(last);
   if (slot.stopped) {
     --stopped_;
-    give(blocks_for(computed));
+    give(leaving(slot.table, computed));
     reserved_ -= blocks_for(slot.prompt + slot.limit);
     return;
   }
@@ -187,6 +188,7 @@ void ConstantTime::preempt_last(Time now) {
   candidate.prompt = slot.prompt;
   candidate.output = slot.output;
   candidate.limit = slot.limit;
+  candidate.table = slot.table;
   candidate.generated = static_cast<std::int32_t>(computed + 1 - slot.prompt);
   candidate.last_token = now;
   requeue(candidate, computed, now);
@@ -197,33 +199,37 @@ void ConstantTime::requeue(Candidate candidate, std::int64_t computed, Time now)
   const std::int64_t held = blocks_for(computed);
   reserved_ -= blocks_for(candidate.prompt + candidate.limit);
   candidate.was_preempted = true;
-  free_ += held;
-  if (config_.enable_prefix_caching) candidate.run = runs_.add_owned(held, computed / config_.block_size);
+  logical_ -= held;
+  const bool shares = candidate.table != memory::RunPool::none;
+  const std::int64_t shared = shares ? pool_.published(candidate.table) : 0;
+  candidate.run = pool_.give_owned(held - shared, computed / config_.block_size - shared);
+  if (shares) pool_.release(candidate.table);
   waiting_.push_front(candidate);
   observer_.preempted(candidate.id, now);
   ++totals_.preemptions;
 }
 
-std::optional<std::string> needs_plain_loop(const Config& config, const cost::StepCost& cost, bool shared_content) {
+std::optional<std::string> needs_plain_loop(const Config& config, const cost::StepCost& cost) {
   if (config.steps != StepKind::Mixed) return "prompts run in steps of their own";
   if (config.loop == Loop::Plain) return "engine/loop is plain";
   if (cost.needs_window() > 0) return "attention windows need each request's own context";
   if (config.long_prefill_token_threshold > 0) return "long_prefill_token_threshold allows several partial prefills";
-  if (config.enable_prefix_caching && shared_content) return "requests share prefixes";
   if (config.max_num_seqs > config.max_num_batched_tokens) return "max_num_seqs exceeds the token budget";
   return std::nullopt;
 }
 
-std::unique_ptr<Replica> make_constant_time(const Config& config, const cost::StepCost& cost, Observer& observer) {
-  SERVECAST_ENSURE(!needs_plain_loop(config, cost, false), "a configuration for the plain loop");
-  return std::make_unique<ConstantTime>(config, cost, observer);
+std::unique_ptr<Replica> make_constant_time(const Config& config, const cost::StepCost& cost, Observer& observer,
+                                            bool shared_content) {
+  SERVECAST_ENSURE(!needs_plain_loop(config, cost), "a configuration for the plain loop");
+  return std::make_unique<ConstantTime>(config, cost, observer, shared_content);
 }
 
 std::unique_ptr<Replica> make_replica(const Config& config, const cost::StepCost& cost, Observer& observer,
                                       bool shared_content) {
   if (config.steps == StepKind::PrefillFirst) return make_sglang_loop(config, cost, observer);
-  if (needs_plain_loop(config, cost, shared_content)) return make_plain_loop(config, cost, observer);
-  return make_constant_time(config, cost, observer);
+  if (config.kv_allocation != KvAllocation::Paged) return make_contiguous_loop(config, cost, observer);
+  if (needs_plain_loop(config, cost)) return make_plain_loop(config, cost, observer);
+  return make_constant_time(config, cost, observer, shared_content);
 }
 
 }  // namespace servecast::engine

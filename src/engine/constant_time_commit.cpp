@@ -18,31 +18,40 @@ void ConstantTime::commit() {
   }
   step_ += run_.steps;
   context_ += static_cast<std::int64_t>(decoders_) * run_.steps;
-  calendar_.take(step_ - 1, [this](std::int32_t slot) { finish_slot(slot, run_.end); });
+  finish_due(run_.end);
   for (const Candidate& candidate : joins_) join(candidate, run_.end);
   joins_.clear();
-  limbo_blocks_ = new_limbo_blocks_;
-  limbo_seats_ = new_limbo_seats_;
-  new_limbo_blocks_ = new_limbo_seats_ = 0;
-  if (!has_work()) release_limbo();
+  settle();
 }
 
 void ConstantTime::account(std::int32_t step, std::int32_t seated) {
   const cost::StepTime& time = times_[static_cast<std::size_t>(step)];
-  const std::int64_t used = config_.blocks - free_;
   const std::int32_t emitting = decoders_ - stopped_;
-  add_step(totals_, time, {emitting, stopped_, 0, used, seated});
+  add_step(totals_, time, {emitting, stopped_, 0, used(), logical_, seated, slots_after(step)});
   if (emitting > 0) observer_.token_gap(time.total, emitting);
+}
+
+// Requests that end with this step. Where they share content, their order decides what is evicted first.
+void ConstantTime::finish_due(Time at) {
+  if (!shared_) {
+    calendar_.take(step_ - 1, [this, at](std::int32_t slot) { finish_slot(slot, at); });
+    return;
+  }
+  finishing_.clear();
+  calendar_.take(step_ - 1, [this](std::int32_t slot) { finishing_.push_back(slot); });
+  std::sort(finishing_.begin(), finishing_.end(), [this](std::int32_t a, std::int32_t b) {
+    return slots_[static_cast<std::size_t>(a)].admission < slots_[static_cast<std::size_t>(b)].admission;
+  });
+  for (const std::int32_t slot : finishing_) finish_slot(slot, at);
 }
 
 void ConstantTime::finish_slot(std::int32_t index, Time at) {
   Slot& slot = slots_[static_cast<std::size_t>(index)];
   if (slot.stopped) {
     --stopped_;
-    const std::int64_t blocks = blocks_for(slot.base + step_);
     reserved_ -= blocks_for(slot.prompt + slot.limit);
     vacate(index);
-    give(blocks);
+    retire(leaving(slot.table, slot.base + step_), false);
     return;
   }
   observer_.finished(slot.id, at, slot.output);
@@ -52,26 +61,44 @@ void ConstantTime::finish_slot(std::int32_t index, Time at) {
     calendar_.insert(index, step_);
     return;
   }
-  const std::int64_t blocks = blocks_for(slot.base + step_);
   reserved_ -= blocks_for(slot.prompt + slot.limit);
   vacate(index);
-  retire(blocks);
+  retire(leaving(slot.table, slot.base + step_), true);
 }
 
-// A finished request's blocks and seat: at once, or one step later under asynchronous scheduling.
-void ConstantTime::retire(std::int64_t blocks) {
-  if (!config_.async_scheduling) {
-    give(blocks);
-    return;
+// A finished request's blocks and seat: at the end of the run, or one step later under asynchronous scheduling.
+void ConstantTime::retire(Leaving left, bool late) {
+  left.late = late && config_.async_scheduling;
+  if (left.late) ++new_limbo_seats_;
+  if (!shared_ && !ended_.empty() && ended_.back().late == left.late)
+    ended_.back().blocks += left.blocks;
+  else
+    ended_.push_back(left);
+}
+
+// Gives back what ended, in order, but for what waits a step while others work.
+void ConstantTime::settle() {
+  const bool waits = has_work();
+  for (const Leaving& left : ended_) {
+    if (!waits || !left.late) {
+      give(left);
+      continue;
+    }
+    limbo_.push_back(left);
+    limbo_blocks_ += left.blocks;
+    limbo_private_ += left.table == memory::RunPool::none ? left.blocks : left.blocks - pool_.published(left.table);
   }
-  new_limbo_blocks_ += blocks;
-  ++new_limbo_seats_;
+  ended_.clear();
+  limbo_seats_ = waits ? new_limbo_seats_ : 0;
+  new_limbo_seats_ = 0;
 }
 
 bool ConstantTime::release_limbo() {
   const bool any = limbo_seats_ > 0;
-  if (any) give(limbo_blocks_);
-  limbo_blocks_ = limbo_seats_ = 0;
+  for (const Leaving& left : limbo_) give(left);
+  limbo_.clear();
+  limbo_blocks_ = limbo_private_ = 0;
+  limbo_seats_ = 0;
   return any;
 }
 
@@ -93,7 +120,7 @@ void ConstantTime::join(const Candidate& candidate, Time at) {
     return;
   }
   reserved_ -= blocks_for(joined.prompt + joined.limit);
-  retire(blocks_for(joined.tokens() - 1));
+  retire(leaving(joined.table, joined.tokens() - 1), true);
 }
 
 void ConstantTime::seat(const Candidate& candidate, bool stopped) {
@@ -101,14 +128,16 @@ void ConstantTime::seat(const Candidate& candidate, bool stopped) {
   spare_slots_.pop_back();
   const std::int64_t computed = candidate.tokens() - 1;
   Slot& slot = slots_[static_cast<std::size_t>(index)];
-  slot = {candidate.id, candidate.prompt, candidate.output, candidate.limit, computed - step_, candidate.admission, 0,
-          stopped};
+  slot = {
+      candidate.id,    candidate.prompt, candidate.output, candidate.limit, computed - step_, candidate.admission, 0,
+      candidate.table, stopped};
   const std::int64_t residue = slot.base % config_.block_size;
   slot.residue = static_cast<std::int32_t>(residue < 0 ? residue + config_.block_size : residue);
   ++crossing_[static_cast<std::size_t>(slot.residue)];
   ++decoders_;
   context_ += computed + 1;
   if (stopped) ++stopped_;
+  if (slot.table != memory::RunPool::none && pool_.tail(slot.table) != 0) writers_.add(pool_.tail(slot.table), index);
   // Emits one token a step from step_ on: the last one after output - generated steps.
   const std::int32_t steps = stopped ? 1 : candidate.output - candidate.generated;
   calendar_.insert(index, step_ + steps - 1);
@@ -117,6 +146,10 @@ void ConstantTime::seat(const Candidate& candidate, bool stopped) {
 // Takes a decoder out of the sums. Requires: already out of the calendar.
 void ConstantTime::vacate(std::int32_t index) {
   Slot& slot = slots_[static_cast<std::size_t>(index)];
+  if (slot.table != memory::RunPool::none && pool_.tail(slot.table) != 0) {
+    catch_up_chain(pool_.tail(slot.table), step_);
+    writers_.remove(pool_.tail(slot.table), index);
+  }
   --crossing_[static_cast<std::size_t>(slot.residue)];
   --decoders_;
   context_ -= slot.base + step_ + 1;

@@ -5,9 +5,11 @@
 #include "engine/constant_time.hpp"
 #include "engine/finish_calendar.hpp"
 #include "engine/sequence.hpp"
+#include "engine/tail_writers.hpp"
 #include "engine/waiting_queue.hpp"
-#include "memory/private_runs.hpp"
+#include "memory/run_pool.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -17,24 +19,23 @@ constexpr std::int32_t longest_run = 64;  // steps taken at once; a power of two
 
 class ConstantTime final : public Replica {
  public:
-  ConstantTime(const Config& config, const cost::StepCost& cost, Observer& observer)
+  ConstantTime(const Config& config, const cost::StepCost& cost, Observer& observer, bool shared_content)
       : config_(config),
         cost_(cost),
         observer_(observer),
         calendar_(config.max_num_seqs),
-        runs_(config.blocks),
+        pool_(config.blocks),
         slots_(static_cast<std::size_t>(config.max_num_seqs)),
         crossing_(static_cast<std::size_t>(config.block_size), 0),
-        free_(config.blocks),
+        shared_(shared_content && config.enable_prefix_caching),
+        writers_(config.max_num_seqs),
         watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {
     for (std::int32_t i = config.max_num_seqs; i-- > 0;) spare_slots_.push_back(i);
   }
 
   void enqueue(const workload::Request& request, std::int32_t) override {
-    SERVECAST_ENSURE(!config_.enable_prefix_caching || !request.content.shared(),
-                     "request {} shares content in an engine that keeps none", request.id.value);
     waiting_.push_back(request.id, request.prompt_tokens, request.hidden.output_tokens,
-                       output_limit(request, config_.max_model_len));
+                       output_limit(request, config_.max_model_len), table_of(request));
   }
 
   Run advance(core::Time now, core::Time horizon, const cost::LinkOffer& offer) override;
@@ -44,8 +45,10 @@ class ConstantTime final : public Replica {
   bool has_work() const override { return decoders_ > 0 || partial_active_ || !waiting_.empty(); }
   Load load(std::int32_t) const override {
     const auto joining = static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
-    return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, config_.blocks - free_, 0, config_.blocks};
+    return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, used(), shared_ ? pool_.cached() : 0,
+            config_.blocks};
   }
+  SlotUse slots(std::int32_t) const override { return in_progress_ ? slots_after(0) : slots_after(-1); }
   const Totals& totals() const override { return totals_; }
 
  private:
@@ -58,7 +61,8 @@ class ConstantTime final : public Replica {
     std::int64_t base = 0;
     std::int64_t admission = -1;  // -1: not in use
     std::int32_t residue = 0;     // base mod block_size
-    bool stopped = false;         // spends one more slot after its last token (asynchronous scheduling, eos)
+    memory::RunPool::Table table = memory::RunPool::none;
+    bool stopped = false;  // spends one more slot after its last token (asynchronous scheduling, eos)
   };
 
   std::int64_t blocks_for(std::int64_t tokens) const { return engine::blocks_for(tokens, config_.block_size); }
@@ -67,13 +71,18 @@ class ConstantTime final : public Replica {
     const std::int64_t residue = step % config_.block_size;
     return crossing_[static_cast<std::size_t>(residue == 0 ? 0 : config_.block_size - residue)];
   }
+  std::int64_t used() const { return config_.blocks - pool_.free(); }
   void take(std::int64_t blocks) {
-    free_ -= blocks;
-    if (config_.enable_prefix_caching) runs_.pop(blocks);
+    pool_.pop(blocks);
+    logical_ += blocks;
   }
-  void give(std::int64_t blocks) {
-    free_ += blocks;
-    if (config_.enable_prefix_caching) runs_.add_anonymous(blocks);
+  // During step `step` of the run in progress, -1: between runs. Blocks of requests that have just ended count as
+  // internal.
+  SlotUse slots_after(std::int32_t step) const {
+    std::int64_t tokens = context_ + static_cast<std::int64_t>(decoders_) * step;
+    for (const Candidate& candidate : joins_) tokens += candidate.tokens();
+    if (partial_active_) tokens += partial_computed_;
+    return paged_use(used(), logical_, tokens, config_.block_size);
   }
   bool wastes_slot(std::int32_t tokens) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && tokens < config_.max_model_len;
@@ -83,6 +92,34 @@ class ConstantTime final : public Replica {
     return offer_.nominal() ? cost_.step(shape) : cost_.step(shape, offer_);
   }
 
+  // What a request leaves behind when it ends: its blocks, of which the first `full` hold content.
+  struct Leaving {
+    memory::RunPool::Table table = memory::RunPool::none;
+    std::int64_t blocks = 0;
+    std::int64_t full = 0;
+    bool late = false;  // given back one step later
+  };
+  struct Hit {
+    std::int64_t blocks = 0;      // leading blocks the pool holds
+    std::int64_t referenced = 0;  // of these, those that somebody holds
+    std::int64_t own = 0;         // of these, those of its own freed run
+  };
+
+  memory::RunPool::Table table_of(const workload::Request& request);
+  Hit lookup(const Candidate& head) {
+    if (head.table != memory::RunPool::none) return lookup_shared(head);
+    if (head.run.run < 0 || !config_.enable_prefix_caching) return {};
+    const std::int64_t own = std::min<std::int64_t>(pool_.hittable(head.run), (head.tokens() - 1) / config_.block_size);
+    return {own, 0, own};
+  }
+  Hit lookup_shared(const Candidate& head);
+  void catch_up(memory::RunPool::Table table, std::int64_t steps);
+  void catch_up_chain(std::uint64_t chain, std::int64_t steps);
+  bool head_may_change() const;
+  void give(const Leaving& leaving);
+  Leaving leaving(memory::RunPool::Table table, std::int64_t computed) const {
+    return {table, blocks_for(computed), shared_ ? computed / config_.block_size : 0, false};
+  }
   bool schedule(core::Time now);
   std::int32_t schedule_running(core::Time now, bool& preempted);
   void add_chunk(const Candidate& candidate, std::int32_t from, std::int32_t to);
@@ -95,7 +132,9 @@ class ConstantTime final : public Replica {
   void seat(const Candidate& candidate, bool stopped);
   void vacate(std::int32_t slot);
   void finish_slot(std::int32_t slot, core::Time at);
-  void retire(std::int64_t blocks);
+  void finish_due(core::Time at);
+  void retire(Leaving left, bool late);
+  void settle();
   bool release_limbo();
 
   Config config_;
@@ -103,11 +142,13 @@ class ConstantTime final : public Replica {
   Observer& observer_;
   WaitingQueue waiting_;
   FinishCalendar calendar_;
-  memory::PrivateRuns runs_;
+  memory::RunPool pool_;
   std::vector<Slot> slots_;
   std::vector<std::int32_t> spare_slots_;
   std::vector<std::int64_t> crossing_;  // decoders by residue of base
-  std::int64_t free_;
+  bool shared_;                         // requests may share content
+  TailWriters writers_;
+  std::int64_t logical_ = 0;  // blocks of all requests, each counting what it shares as its own
   std::int64_t watermark_;
   std::int64_t step_ = 0;  // step counter
   std::int32_t decoders_ = 0;
@@ -118,10 +159,14 @@ class ConstantTime final : public Replica {
   Candidate partial_;          // the one unfinished prefill, always last in the running order
   std::int32_t partial_computed_ = 0;
   bool partial_active_ = false;
-  std::vector<Candidate> joins_;                          // prefills completed by this step, in order
-  std::int64_t limbo_blocks_ = 0, new_limbo_blocks_ = 0;  // finished, given back one step later
+  std::vector<Candidate> joins_;  // prefills completed by this step, in order
+  std::vector<Leaving> ended_;    // by the run being applied
+  std::vector<Leaving> limbo_;    // ended, given back one step later
+  std::int64_t limbo_blocks_ = 0;
+  std::int64_t limbo_private_ = 0;  // of these, those that nobody shares
   std::int32_t limbo_seats_ = 0, new_limbo_seats_ = 0;
-  bool head_blocked_ = false;  // the queue's head waits for seats or blocks
+  std::vector<std::int32_t> finishing_;  // scratch
+  bool head_blocked_ = false;            // the queue's head waits for seats or blocks
   bool preempted_ = false;
   bool in_progress_ = false;
   cost::LinkOffer offer_;

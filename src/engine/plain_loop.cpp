@@ -57,6 +57,12 @@ class PlainLoop final : public Replica {
     return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), pool_.used(),
             pool_.cached(), pool_.total()};
   }
+  // Blocks of a request that has just ended count as internal.
+  SlotUse slots(std::int32_t) const override {
+    std::int64_t tokens = 0;
+    for (const Owned& sequence : active_) tokens += sequence->computed;
+    return paged_use(pool_.used(), pool_.references(), tokens, config_.block_size);
+  }
   const Totals& totals() const override { return totals_; }
 
  private:
@@ -289,9 +295,9 @@ bool PlainLoop::release_limbo() {
 void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
-  add_step(
-      totals_, step_,
-      {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), static_cast<std::int32_t>(active_.size())});
+  add_step(totals_, step_,
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), pool_.references(),
+            static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
   std::vector<Owned>& kept = kept_;
   std::vector<Owned>& done = done_;

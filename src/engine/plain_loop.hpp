@@ -1,6 +1,6 @@
 // The scheduler step by step and request by request, over a real block pool: the engine every other one must equal to
-// the bit, and the fallback where a policy or a cost needs per-request state (shared prefixes, attention windows,
-// several partial prefills). One step costs O(batch).
+// the bit, and the fallback where a policy or a cost needs per-request state (attention windows, several partial
+// prefills). One step costs O(batch).
 #pragma once
 
 #include "cost/step_cost.hpp"

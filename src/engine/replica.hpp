@@ -32,6 +32,14 @@ struct Load {
   std::int64_t blocks_total = 0;
 };
 
+// What slots of KV memory (one token each) hold. What is left of the pool is free.
+struct SlotUse {
+  std::int64_t tokens = 0;    // tokens whose KV is there
+  std::int64_t reserved = 0;  // kept for tokens that will come
+  std::int64_t internal = 0;  // given to a request that will never use them
+  std::int64_t external = 0;  // given to nobody and of no use: lost to rounding, or too small for the next in line
+};
+
 // Neutral observations, in simulated order. Order inside one step's end is unspecified.
 class Observer {
  public:
@@ -43,6 +51,12 @@ class Observer {
                              bool after_preemption) = 0;
   // `weight` requests saw this gap between two of their tokens.
   virtual void token_gap(core::Duration gap, std::int64_t weight) = 0;
+};
+
+// SlotUse integrated over busy time: slots x ps.
+struct SlotTime {
+  double tokens = 0, reserved = 0, internal = 0, external = 0;
+  bool operator==(const SlotTime&) const = default;
 };
 
 // Sums over the life of a replica; conserved quantities are checked against them.
@@ -58,7 +72,9 @@ struct Totals {
   std::int64_t scale_up_bytes = 0;
   // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
   double block_time = 0;
+  double logical_block_time = 0;  // blocks of all requests, each counting what it shares as its own; 0: not told
   double running_time = 0;
+  SlotTime slots;
   bool operator==(const Totals&) const = default;
 };
 
@@ -79,6 +95,7 @@ class Replica {
   virtual bool running() const = 0;   // a run is in progress
   virtual bool has_work() const = 0;  // some request is waiting or running
   virtual Load load(std::int32_t rank) const = 0;
+  virtual SlotUse slots(std::int32_t rank) const = 0;  // of the last scheduled or committed step
   virtual const Totals& totals() const = 0;
 };
 

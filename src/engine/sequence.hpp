@@ -54,8 +54,19 @@ struct StepCount {
   std::int32_t wasted = 0;
   std::int32_t prefill_tokens = 0;
   std::int64_t used = 0;     // blocks
+  std::int64_t logical = 0;  // blocks as each request counts its own
   std::int32_t running = 0;  // requests
+  SlotUse slots;
 };
+
+// Slots of a paged pool. tokens: as each request counts its own. Only last blocks have empty slots, and those are their
+// request's own.
+inline SlotUse paged_use(std::int64_t used, std::int64_t logical, std::int64_t tokens, std::int64_t block_size) {
+  SlotUse use;
+  use.internal = logical * block_size - tokens;
+  use.tokens = used * block_size - use.internal;
+  return use;
+}
 
 inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount& count) {
   ++totals.steps;
@@ -69,8 +80,14 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   totals.host += time.host;
   totals.scale_up_bytes += time.scale_up_bytes;
   if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
-  totals.block_time += static_cast<double>(count.used) * static_cast<double>(time.total.ps);
-  totals.running_time += static_cast<double>(count.running) * static_cast<double>(time.total.ps);
+  const auto ps = static_cast<double>(time.total.ps);
+  totals.block_time += static_cast<double>(count.used) * ps;
+  totals.logical_block_time += static_cast<double>(count.logical) * ps;
+  totals.running_time += static_cast<double>(count.running) * ps;
+  totals.slots.tokens += static_cast<double>(count.slots.tokens) * ps;
+  totals.slots.reserved += static_cast<double>(count.slots.reserved) * ps;
+  totals.slots.internal += static_cast<double>(count.slots.internal) * ps;
+  totals.slots.external += static_cast<double>(count.slots.external) * ps;
 }
 
 }  // namespace servecast::engine

@@ -57,6 +57,9 @@ void describe(config::Fields& f, Settings& s) {
           "number of KV blocks, instead of what memory allows");
   f.field("kv_cache_memory_gib", s.kv_cache_memory_gib, above(0, 1e6),
           "memory of the KV cache per GPU in GiB, instead of what profiling leaves");
+  f.field("kv_allocation", s.kv_allocation,
+          "how requests get KV memory: in blocks, or as the baselines before paging did, one contiguous region for "
+          "prompt and the longest, next power of two or true output");
   f.field("stop", s.stop, "how requests end: at their output length, foreseen, or at an end token, seen a step late");
   f.field("loop", s.loop, "engine loop: automatic, or plain step by step; both give the same result");
   if (!f.reading()) return;
@@ -85,6 +88,7 @@ Settings merged(const Settings& base, const Settings& over) {
   take(out.schedule_conservativeness, over.schedule_conservativeness);
   take(out.max_prefill_tokens, over.max_prefill_tokens);
   take(out.enable_mixed_chunk, over.enable_mixed_chunk);
+  take(out.kv_allocation, over.kv_allocation);
   take(out.stop, over.stop);
   take(out.loop, over.loop);
   return out;

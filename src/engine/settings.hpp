@@ -32,6 +32,7 @@ struct Settings {
   std::optional<double> schedule_conservativeness;
   std::optional<std::int32_t> max_prefill_tokens;
   std::optional<bool> enable_mixed_chunk;
+  std::optional<KvAllocation> kv_allocation;
   std::optional<Stop> stop;
   std::optional<Loop> loop;
 };

@@ -163,6 +163,16 @@ void SglangLoop::settle() {
   std::erase(running_, nullptr);
 }
 
+// The last page of each request is its own and may be part empty.
+SlotUse SglangLoop::slots(std::int32_t) const {
+  SlotUse use;
+  for (const Owned& s : running_) use.internal += pages_for(s->computed) * config_.block_size - s->computed;
+  for (const Owned& s : prefill_) use.internal += pages_for(s->computed) * config_.block_size - s->computed;
+  if (chunked_) use.internal += pages_for(chunked_->computed) * config_.block_size - chunked_->computed;
+  use.tokens = pool_.used() * config_.block_size - use.internal;
+  return use;
+}
+
 void SglangLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
@@ -170,6 +180,10 @@ void SglangLoop::commit() {
   count.prefill_tokens = shape_.prefill_tokens;
   count.used = pool_.used();
   count.running = static_cast<std::int32_t>(running_.size() + prefill_.size());
+  if (config_.block_size > 1)
+    count.slots = slots(0);
+  else
+    count.slots.tokens = count.used;
   if (decoding_) {
     count.wasted = unsettled_ ? static_cast<std::int32_t>(std::count_if(running_.begin(), running_.end(),
                                                                         [](const Owned& s) { return s->stopped; }))

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/time.hpp"
-#include "memory/private_runs.hpp"
+#include "memory/run_pool.hpp"
 #include "workload/request.hpp"
 
 #include <cstdint>
@@ -19,8 +19,9 @@ struct Candidate {
   std::int32_t limit = 0;      // longest output to expect
   std::int32_t generated = 0;  // > 0 only after preemption
   core::Time last_token;
-  memory::PrivateRuns::RunId run = memory::PrivateRuns::none;  // its freed blocks, if it was preempted
-  std::int64_t admission = 0;                                  // order among the running
+  memory::RunQueue::Owned run;                           // its freed private blocks, if it was preempted
+  memory::RunPool::Table table = memory::RunPool::none;  // of blocks that others may share
+  std::int64_t admission = 0;                            // order among the running
   bool was_preempted = false;
 
   std::int32_t tokens() const { return prompt + generated; }
@@ -31,12 +32,13 @@ class WaitingQueue {
   bool empty() const { return preempted_.empty() && first_ == fresh_.size(); }
   std::size_t size() const { return preempted_.size() + fresh_.size() - first_; }
 
-  void push_back(workload::RequestId id, std::int32_t prompt, std::int32_t output, std::int32_t limit) {
+  void push_back(workload::RequestId id, std::int32_t prompt, std::int32_t output, std::int32_t limit,
+                 memory::RunPool::Table table) {
     if (first_ > 1024 && first_ * 2 > fresh_.size()) {
       fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }
-    fresh_.push_back({id, prompt, output, limit});
+    fresh_.push_back({id, prompt, output, limit, table});
   }
   void push_front(const Candidate& candidate) { preempted_.push_back(candidate); }
 
@@ -48,6 +50,7 @@ class WaitingQueue {
     candidate.prompt = fresh.prompt;
     candidate.output = fresh.output;
     candidate.limit = fresh.limit;
+    candidate.table = fresh.table;
     return candidate;
   }
   void pop_front() {
@@ -65,6 +68,7 @@ class WaitingQueue {
     std::int32_t prompt;
     std::int32_t output;
     std::int32_t limit;
+    memory::RunPool::Table table;
   };
   std::vector<Candidate> preempted_;
   std::vector<Fresh> fresh_;

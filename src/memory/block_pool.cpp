@@ -56,6 +56,7 @@ void BlockPool::forget(BlockId id) {
 }
 
 BlockId BlockPool::allocate() {
+  ++references_;
   if (static_cast<std::int64_t>(blocks_.size()) < total_) {
     blocks_.emplace_back().references = 1;
     --free_;
@@ -70,11 +71,13 @@ BlockId BlockPool::allocate() {
 }
 
 void BlockPool::retain(BlockId id) {
+  ++references_;
   if (at(id).references++ == 0) unlink(id);
 }
 
 void BlockPool::release(BlockId id) {
   SERVECAST_ENSURE(at(id).references > 0, "block {} is released twice", id);
+  --references_;
   if (--at(id).references == 0) append(id);
 }
 

@@ -33,6 +33,7 @@ class BlockPool {
   std::int64_t used() const { return total() - free_; }
   std::int64_t cached() const { return cached_; }  // free blocks that still hold content
   std::int64_t evictions() const { return evictions_; }
+  std::int64_t references() const { return references_; }  // of all blocks together
 
   BlockId allocate();           // Requires: free() > 0
   void retain(BlockId block);   // one more reference; leaves the free queue if it was there
@@ -61,7 +62,7 @@ class BlockPool {
   std::int64_t total_ = 0;
   boost::unordered_flat_map<ContentKey, BlockId> oldest_;  // key -> oldest copy; never iterated
   BlockId head_ = -1, tail_ = -1;
-  std::int64_t free_ = 0, cached_ = 0, evictions_ = 0;
+  std::int64_t free_ = 0, cached_ = 0, evictions_ = 0, references_ = 0;
 };
 
 }  // namespace servecast::memory

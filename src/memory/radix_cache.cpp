@@ -37,14 +37,6 @@ std::int64_t common_end(std::span<const Run> a, std::span<const Run> b, std::int
 
 }  // namespace
 
-void append_run(RunKey& key, std::uint64_t chain, std::int64_t end) {
-  if (end <= (key.empty() ? 0 : key.back().end)) return;
-  if (!key.empty() && key.back().chain == chain)
-    key.back().end = end;
-  else
-    key.push_back({chain, end});
-}
-
 RadixCache::RadixCache() : nodes_(1) { at(root).locks = 1; }
 
 RadixCache::NodeId RadixCache::make(NodeId parent, std::int64_t begin, std::int64_t end, RunKey runs) {

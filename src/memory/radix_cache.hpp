@@ -7,6 +7,8 @@
 // splitting a node keeps both halves' locks. It does not know requests, bytes or the pool it shares memory with.
 #pragma once
 
+#include "memory/run_key.hpp"
+
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
@@ -16,17 +18,6 @@
 #include <vector>
 
 namespace servecast::memory {
-
-// Pages [end of the run before, end) of a string belong to `chain`. Ends ascend strictly; neighbours differ in chain.
-struct Run {
-  std::uint64_t chain = 0;
-  std::int64_t end = 0;
-  bool operator==(const Run&) const = default;
-};
-using RunKey = std::vector<Run>;
-
-// Appends a run, merging it with an equal neighbour; empty runs are left out.
-void append_run(RunKey& key, std::uint64_t chain, std::int64_t end);
 
 class RadixCache {
  public:

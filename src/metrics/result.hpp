@@ -8,6 +8,7 @@
 #include "metrics/cost.hpp"
 #include "metrics/energy.hpp"
 #include "metrics/latency.hpp"
+#include "metrics/precision_use.hpp"
 #include "metrics/throughput.hpp"
 #include "metrics/utilisation.hpp"
 #include "metrics/verdict.hpp"
@@ -33,6 +34,7 @@ struct PoolMemory {
   std::int64_t kv_tokens = 0;
   double peak_use = 0;  // of the blocks of the fullest replica
   double mean_use = 0;  // over the life of the replicas
+  KvUse use;
   std::int64_t preemptions = 0;
   std::optional<double> prefix_hit_rate;  // hit tokens / queried tokens; none without prefix caching
 };
@@ -61,6 +63,7 @@ struct Result {
   Targets targets;
   double target_percentile = 99;
   std::vector<PoolMemory> memory;
+  std::optional<PrecisionUse> precision;  // where a policy chose formats
   std::optional<TimeShares> time;
   std::optional<std::string> limiting_resource;
   std::optional<EnergyUse> energy;

@@ -17,6 +17,10 @@ struct PoolSample {
   std::int64_t blocks_used = 0;
   std::int64_t blocks_cached = 0;
   std::int64_t blocks_total = 0;
+  std::int64_t tokens_held = 0;  // slots of KV memory by what they hold, as engine::SlotUse
+  std::int64_t slots_reserved = 0;
+  std::int64_t slots_internal = 0;
+  std::int64_t slots_external = 0;
 };
 
 class Timeline {

@@ -34,6 +34,10 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
   sum.scale_up_bytes += other.scale_up_bytes;
   sum.block_time += other.block_time;
   sum.running_time += other.running_time;
+  sum.slots.tokens += other.slots.tokens;
+  sum.slots.reserved += other.slots.reserved;
+  sum.slots.internal += other.slots.internal;
+  sum.slots.external += other.slots.external;
 }
 
 TimeShares time_shares(const engine::Totals& sum, core::Duration elapsed, std::int64_t replicas) {
@@ -59,6 +63,17 @@ Occupancy occupancy(const engine::Totals& sum, core::Duration elapsed, std::int6
   o.step_tokens = share(static_cast<double>(sum.prefill_tokens + sum.decode_tokens), offered) *
                   share(static_cast<double>(sum.busy.ps), whole);
   return o;
+}
+
+KvUse kv_use(const engine::Totals& sum, std::int64_t slots) {
+  const double whole = static_cast<double>(sum.busy.ps) * static_cast<double>(slots);
+  KvUse use;
+  use.token_states = share(sum.slots.tokens, whole);
+  use.reservation = share(sum.slots.reserved, whole);
+  use.internal = share(sum.slots.internal, whole);
+  use.external = share(sum.slots.external, whole);
+  use.free = std::max(0.0, 1.0 - (use.token_states + use.waste()));
+  return use;
 }
 
 std::string_view limiting_resource(const TimeShares& time, const Occupancy& room) {

@@ -22,6 +22,13 @@ struct Occupancy {
   double largest() const;
 };
 
+// Shares of the KV memory's slots over busy time; they sum to 1. Names are those of the PagedAttention study: a slot
+// holds a token's KV, is kept for one to come, is lost inside what a request was given, is lost between, or is free.
+struct KvUse {
+  double token_states = 0, reservation = 0, internal = 0, external = 0, free = 0;
+  double waste() const { return reservation + internal + external; }
+};
+
 // What one replica may use, equal over the replicas that are summed.
 struct ReplicaLimits {
   std::int32_t max_num_seqs = 0;
@@ -34,6 +41,9 @@ void add_totals(engine::Totals& sum, const engine::Totals& other);
 TimeShares time_shares(const engine::Totals& sum, core::Duration elapsed, std::int64_t replicas);
 Occupancy occupancy(const engine::Totals& sum, core::Duration elapsed, std::int64_t replicas,
                     const ReplicaLimits& limits);
+
+// slots: of one replica.
+KvUse kv_use(const engine::Totals& sum, std::int64_t slots);
 
 // kv_memory, sequence_slots or step_tokens when one is nearly exhausted; otherwise what most of the busy time waits
 // for: compute, memory_bandwidth, network or host; "none" when nothing ran.

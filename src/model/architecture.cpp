@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace servecast::model {
 namespace {
 
@@ -84,6 +86,26 @@ void check_moe(const Architecture& m, const Complain& complain) {
     complain("moe/shared_gate", "given without a shared expert; drop the key");
 }
 
+void check_statistics(const Architecture& m, const Complain& complain) {
+  if (!m.tensor_statistics) return;
+  std::vector<int> seen(static_cast<std::size_t>(std::max(0, m.layers)));
+  for (const LayerStatistics& l : m.tensor_statistics->layers)
+    for (std::int64_t i = l.first; i < std::int64_t{l.first} + l.count; ++i) {
+      if (i >= m.layers) {
+        complain("tensor_statistics/layers",
+                 fmt::format("block {} is beyond the model's {}", i, core::counted(m.layers, "layer")));
+        return;
+      }
+      ++seen[static_cast<std::size_t>(i)];
+    }
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (seen[i] != 1) {
+      complain("tensor_statistics/layers",
+               fmt::format("block {} is described {} times; describe every block once", i, seen[i]));
+      return;
+    }
+}
+
 }  // namespace
 
 void check_attention(const Attention& a, const Complain& complain) {
@@ -100,6 +122,7 @@ void check(const Architecture& a, const Complain& complain) {
   });
   if (!a.blocks) check_window(a, complain);
   check_moe(a, complain);
+  check_statistics(a, complain);
   if (a.blocks) {
     check_blocks(a, complain);
   } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/state_mixer.hpp"
+#include "precision/distribution.hpp"
 #include "precision/format.hpp"
 
 #include <cstdint>
@@ -78,6 +79,23 @@ struct TensorFormats {
   precision::Format lm_head = precision::Format::BFloat16;
   precision::Format embedding = precision::Format::BFloat16;
   std::optional<precision::Format> attention_output;  // where the output projection differs (DeepSeek NVFP4)
+  // Of dense MLP, shared and routed experts of each block, and of the activations entering them: a precision policy's
+  // choice, instead of mlp and experts. Empty, or one per block.
+  std::vector<precision::Format> feed_forward = {};
+};
+
+// How values of the feed-forward matrices are distributed in blocks [first, first + count): what a precision policy
+// judges formats by.
+struct LayerStatistics {
+  std::int32_t first = 0;
+  std::int32_t count = 1;
+  precision::Distribution weights;
+  precision::Distribution inputs;  // activations entering them
+};
+
+struct TensorStatistics {
+  std::vector<LayerStatistics> layers;  // every block once
+  std::string source;
 };
 
 struct Published {
@@ -133,6 +151,7 @@ struct Architecture {
   std::int32_t mtp_layers = 0;        // multi-token-prediction layers, not counted in totals
   std::int64_t tower_parameters = 0;  // vision or audio encoder loaded beside the model, 16-bit, not counted in totals
   TensorFormats formats;
+  std::optional<TensorStatistics> tensor_statistics;
   std::optional<Published> published;
   std::string source;
   std::string note;
@@ -152,6 +171,8 @@ void describe(config::Fields& f, Moe& m);
 void describe(config::Fields& f, BlockKind& k);
 void describe(config::Fields& f, BlockOrder& b);
 void describe(config::Fields& f, TensorFormats& t);
+void describe(config::Fields& f, LayerStatistics& l);
+void describe(config::Fields& f, TensorStatistics& t);
 void describe(config::Fields& f, Published& p);
 void describe(config::Fields& f, Architecture& a);
 

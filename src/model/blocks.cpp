@@ -13,23 +13,25 @@ void add_attention(Blocks& b, const Attention& a, bool cross) {
   if (a.window > 0) ++group->windowed;
 }
 
-void add_dense(Blocks& b, std::int32_t width) {
-  auto group = std::find_if(b.dense.begin(), b.dense.end(), [&](const DenseBlocks& g) { return g.width == width; });
-  if (group == b.dense.end()) group = b.dense.insert(group, {width, 0});
-  ++group->count;
-}
-
 void add_block(Blocks& b, const Architecture& a, const BlockKind& k) {
   const bool attention = k.mixer == Mixer::Attention || k.mixer == Mixer::Cross;
   if (attention) add_attention(b, attention_of(a, k), k.mixer == Mixer::Cross);
   if (k.mixer == Mixer::State) ++b.state;
-  if (k.feed_forward == FeedForward::Dense) add_dense(b, k.intermediate > 0 ? k.intermediate : a.intermediate);
+  if (k.feed_forward == FeedForward::Dense)
+    add_dense(b.dense, {k.intermediate > 0 ? k.intermediate : a.intermediate, 1});
   if (k.feed_forward == FeedForward::Experts) ++b.experts;
   const int halves = (k.mixer != Mixer::None ? 1 : 0) + (k.feed_forward != FeedForward::None ? 1 : 0);
   b.norms += a.norms_per_layer * halves / 2;
 }
 
 }  // namespace
+
+void add_dense(std::vector<DenseBlocks>& groups, const DenseBlocks& more) {
+  const auto same = [&](const DenseBlocks& g) { return g.width == more.width; };
+  auto group = std::find_if(groups.begin(), groups.end(), same);
+  if (group == groups.end()) group = groups.insert(group, {more.width, 0});
+  group->count += more.count;
+}
 
 std::int32_t Blocks::mixers() const {
   std::int32_t n = state;

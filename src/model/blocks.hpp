@@ -42,6 +42,9 @@ struct Blocks {
 // a must outlive the result. Requires: check() finds nothing.
 Blocks blocks_of(const Architecture& a, const LayerRange& range = {});
 
+// Adds to the group of the same width, or a new one.
+void add_dense(std::vector<DenseBlocks>& groups, const DenseBlocks& more);
+
 std::int32_t layers_in(const Architecture& a, const LayerRange& range);
 // MoE blocks inside a range.
 std::int32_t moe_layers_in(const Architecture& a, const LayerRange& range);

@@ -104,6 +104,18 @@ void describe(config::Fields& f, TensorFormats& t) {
   f.field("embedding", t.embedding, "input embedding");
 }
 
+void describe(config::Fields& f, LayerStatistics& l) {
+  f.required("first", l.first, closed(0, max_layers - 1), "first block, from 0");
+  f.field("count", l.count, closed(1, max_layers), "number of blocks");
+  f.required("weights", l.weights, "values of the feed-forward weights");
+  f.required("inputs", l.inputs, "values of the activations entering them");
+}
+
+void describe(config::Fields& f, TensorStatistics& t) {
+  f.required("layers", t.layers, "ranges of blocks; together every block once");
+  f.required("source", t.source, "how they were measured");
+}
+
 void describe(config::Fields& f, Published& p) {
   f.field("total_billion", p.total_billion, closed(0, 1e6), "published total parameters, 0 = none");
   f.field("active_billion", p.active_billion, closed(0, 1e6), "published active parameters, 0 = none");
@@ -125,6 +137,8 @@ void describe(config::Fields& f, Architecture& a) {
   f.field("tower_parameters", a.tower_parameters, closed(0, 1e12),
           "parameters of a vision or audio encoder loaded beside the language model, not counted in totals");
   f.field("formats", a.formats, "number formats of the published checkpoint, by tensor class");
+  f.field("tensor_statistics", a.tensor_statistics,
+          "distributions of feed-forward values by block, for the dynamic precision policy");
   f.field("published", a.published, "published parameter counts, for display");
   f.required("source", a.source, "where the numbers come from");
   f.field("note", a.note, "what the numbers leave out");

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace servecast::model {
 namespace {
@@ -98,15 +99,16 @@ Count dense_bytes(const Architecture& m, Format f, Count width) {
 }
 
 // Latent projections are whole on every rank.
-void add_experts(const Architecture& m, const TensorFormats& f, const Shard& s, Count blocks, WeightBytes& w) {
+void add_feed_forward(const Architecture& m, const FeedForwardGroup& g, const Shard& s, WeightBytes& w) {
+  for (const DenseBlocks& d : g.dense) w.mlp += d.count * dense_bytes(m, g.mlp, d.width / s.tensor);
+  if (!m.moe) return;
   const Moe& e = *m.moe;
-  w.mlp += blocks * mlp_bytes(f.mlp, m.hidden, e.shared_intermediate / s.tensor, m.gated_mlp);
+  const Count blocks = g.moe_layers;
+  w.mlp += blocks * mlp_bytes(g.mlp, m.hidden, e.shared_intermediate / s.tensor, m.gated_mlp);
   if (e.latent > 0)
-    w.mlp += blocks * (matrix_bytes(f.mlp, e.latent, m.hidden) + matrix_bytes(f.mlp, m.hidden, e.latent));
+    w.mlp += blocks * (matrix_bytes(g.mlp, e.latent, m.hidden) + matrix_bytes(g.mlp, m.hidden, e.latent));
   if (e.shared_gate) w.mlp += blocks * m.hidden * vector_element_bytes;
-  w.experts = blocks * experts_bytes(m, f.experts, s);
-  w.router =
-      blocks * (matrix_bytes(f.router, e.experts, m.hidden) + (e.router_bias ? e.experts * vector_element_bytes : 0));
+  w.experts += blocks * experts_bytes(m, g.experts, s);
 }
 
 void add_blocks(const Architecture& m, const TensorFormats& f, const Shard& s, WeightBytes& w) {
@@ -115,8 +117,11 @@ void add_blocks(const Architecture& m, const TensorFormats& f, const Shard& s, W
     w.attention += g.count * attention_bytes(m, *g.attention, f, s.tensor);
   if (m.state) w.attention += blocks.state * state_weight_bytes(*m.state, m.hidden, f.attention, s.tensor);
   w.norms = blocks.norms * (m.layer_norm_bias ? 2 : 1) * Count{m.hidden} * vector_element_bytes;
-  for (const DenseBlocks& g : blocks.dense) w.mlp += g.count * dense_bytes(m, f.mlp, g.width / s.tensor);
-  if (m.moe) add_experts(m, f, s, blocks.experts, w);
+  for (const FeedForwardGroup& g : feed_forward_groups(m, f, s.layers)) add_feed_forward(m, g, s, w);
+  if (!m.moe) return;
+  const Moe& e = *m.moe;
+  w.router = blocks.experts *
+             (matrix_bytes(f.router, e.experts, m.hidden) + (e.router_bias ? e.experts * vector_element_bytes : 0));
 }
 
 void add_ends(const Architecture& m, const TensorFormats& f, const Shard& s, WeightBytes& w) {
@@ -215,8 +220,37 @@ std::int64_t absorbed_mla_bytes(const Architecture& m, const Shard& s) {
   return bytes;
 }
 
+std::int32_t FeedForwardGroup::dense_layers() const {
+  std::int32_t n = 0;
+  for (const DenseBlocks& d : dense) n += d.count;
+  return n;
+}
+
+std::vector<FeedForwardGroup> feed_forward_groups(const Architecture& m, const TensorFormats& formats,
+                                                  const LayerRange& range) {
+  if (formats.feed_forward.empty()) {
+    Blocks blocks = blocks_of(m, range);
+    return {{formats.mlp, formats.experts, blocks.experts, std::move(blocks.dense)}};
+  }
+  SERVECAST_ENSURE(static_cast<std::int32_t>(formats.feed_forward.size()) == m.layers, "{} formats for {} blocks",
+                   formats.feed_forward.size(), m.layers);
+  std::vector<FeedForwardGroup> groups;
+  for (std::int32_t i = range.first; i < range.first + layers_in(m, range); ++i) {
+    const Blocks block = blocks_of(m, {i, 1});
+    if (block.feed_forwards() == 0) continue;
+    const Format format = formats.feed_forward[static_cast<std::size_t>(i)];
+    const auto same = [format](const FeedForwardGroup& g) { return g.mlp == format; };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {format, format, 0, {}});
+    group->moe_layers += block.experts;
+    for (const DenseBlocks& d : block.dense) add_dense(group->dense, d);
+  }
+  return groups;
+}
+
 TensorFormats quantised(const TensorFormats& checkpoint, Format weights) {
   TensorFormats f = checkpoint;
+  f.feed_forward.clear();
   f.attention = weights;
   f.attention_output.reset();
   f.mlp = weights;

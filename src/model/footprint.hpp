@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace servecast::model {
 
@@ -59,5 +60,19 @@ std::int64_t absorbed_mla_bytes(const Architecture& m, const Shard& s);
 // The checkpoint's formats with every quantisable class (attention, MLP, experts) replaced: what an engine's online
 // quantisation or a quantised copy gives. Router, LM head and embedding keep theirs.
 TensorFormats quantised(const TensorFormats& checkpoint, precision::Format weights);
+
+// Blocks whose feed-forward part is kept in the same formats.
+struct FeedForwardGroup {
+  precision::Format mlp = precision::Format::BFloat16;  // dense MLP and shared experts
+  precision::Format experts = precision::Format::BFloat16;
+  std::int32_t moe_layers = 0;
+  std::vector<DenseBlocks> dense;  // by width
+
+  std::int32_t dense_layers() const;
+};
+
+// Groups of a range, in order of the first block of each; one group unless formats choose by block.
+std::vector<FeedForwardGroup> feed_forward_groups(const Architecture& m, const TensorFormats& formats,
+                                                  const LayerRange& range);
 
 }  // namespace servecast::model

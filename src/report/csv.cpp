@@ -144,7 +144,9 @@ void write_requests_csv(OutputFile& file, const metrics::RequestLog& log, core::
 }
 
 void write_timeline_csv(OutputFile& file, const metrics::Timeline& timeline) {
-  file.write("time_s,pool,waiting,running,blocks_used,blocks_cached,blocks_total,in_flight\r\n");
+  file.write(
+      "time_s,pool,waiting,running,blocks_used,blocks_cached,blocks_total,tokens_held,slots_reserved,slots_internal,"
+      "slots_external,in_flight\r\n");
   CsvWriter csv(file);
   for (std::size_t i = 0; i < timeline.size(); ++i) {
     for (std::size_t p = 0; p < timeline.pools().size(); ++p) {
@@ -156,6 +158,10 @@ void write_timeline_csv(OutputFile& file, const metrics::Timeline& timeline) {
       csv.integer(sample.blocks_used);
       csv.integer(sample.blocks_cached);
       csv.integer(sample.blocks_total);
+      csv.integer(sample.tokens_held);
+      csv.integer(sample.slots_reserved);
+      csv.integer(sample.slots_internal);
+      csv.integer(sample.slots_external);
       csv.integer(timeline.in_flight(i));
       csv.end_row();
     }

@@ -2,6 +2,7 @@
 
 #include "config/json_text.hpp"
 #include "metrics/result.hpp"
+#include "report/precision.hpp"
 
 #include <optional>
 
@@ -76,6 +77,16 @@ void write_throughput(JsonWriter& json, const metrics::Result& result) {
   json.end_object();
 }
 
+void write_use(JsonWriter& json, const metrics::KvUse& use) {
+  json.begin_object("kv_use");
+  json.value("token_states", use.token_states);
+  json.value("reservation", use.reservation);
+  json.value("internal_fragmentation", use.internal);
+  json.value("external_fragmentation", use.external);
+  json.value("free", use.free);
+  json.end_object();
+}
+
 void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pools) {
   json.begin_object("memory");
   for (const metrics::PoolMemory& pool : pools) {
@@ -90,6 +101,7 @@ void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pool
     json.value("kv_tokens", pool.kv_tokens);
     json.value("peak_use", pool.peak_use);
     json.value("mean_use", pool.mean_use);
+    write_use(json, pool.use);
     if (pool.prefix_hit_rate) json.value("prefix_hit_rate", *pool.prefix_hit_rate);
     json.value("preemptions", pool.preemptions);
     json.end_object();
@@ -191,6 +203,7 @@ std::string result_json(const metrics::Result& result) {
     if (g.undecided > 0) json.value("slo_undecided", g.undecided);
   }
   if (!result.memory.empty()) write_memory(json, result.memory);
+  if (result.precision) write_precision(json, *result.precision);
   if (result.time) write_time(json, *result.time);
   if (result.limiting_resource) json.value("limiting_resource", *result.limiting_resource);
   if (result.energy)

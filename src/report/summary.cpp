@@ -3,6 +3,7 @@
 #include "core/units.hpp"
 #include "metrics/result.hpp"
 #include "report/figures.hpp"
+#include "report/precision.hpp"
 #include "report/summary_tables.hpp"
 #include "report/table.hpp"
 
@@ -152,6 +153,7 @@ std::string summary(const metrics::Result& result, Colour colour) {
   section(latency_table(result));
   section(throughput_table(result));
   section(memory_table(result));
+  if (result.precision) section(precision_text(*result.precision));
   section(shares_table(result));
   section(money_and_power_table(result));
   section(confidence_lines(result));

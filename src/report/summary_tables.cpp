@@ -63,12 +63,13 @@ std::string memory_table(const metrics::Result& result) {
                {"tokens", Align::Right},
                {"mean", Align::Right},
                {"peak", Align::Right},
+               {"waste", Align::Right},
                {"hits", Align::Right},
                {"preempted", Align::Right}});
   for (const metrics::PoolMemory& pool : result.memory) {
     table.row({pool.pool, core::bytes_text(pool.weights_bytes), core::bytes_text(pool.kv_bytes),
                core::count_text(pool.kv_tokens), fmt::format("{:.0f} %", pool.mean_use * 100),
-               fmt::format("{:.0f} %", pool.peak_use * 100),
+               fmt::format("{:.0f} %", pool.peak_use * 100), fmt::format("{:.1f} %", pool.use.waste() * 100),
                pool.prefix_hit_rate ? fmt::format("{:.0f} %", *pool.prefix_hit_rate * 100) : "-",
                core::count_text(pool.preemptions)});
   }

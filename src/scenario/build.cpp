@@ -6,6 +6,7 @@
 #include "cost/parallel.hpp"
 #include "cost/rate.hpp"
 #include "scenario/inputs.hpp"
+#include "scenario/kernel_paths.hpp"
 #include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
@@ -37,6 +38,11 @@ struct Reader {
 
   template <typename T>
   void read(Kind kind, config::Reference& reference, T& value) const;
+  // of a GPU: kernel profiles may be files too
+  void read_stack(const std::string& gpu, config::Reference& reference, Stack& stack) const;
+
+ private:
+  static void keep_content(const config::Document& document, config::Reference& reference);
 };
 
 template <typename T>
@@ -46,10 +52,23 @@ void Reader::read(Kind kind, config::Reference& reference, T& value) const {
   if (!document) return;
   record_inputs(inputs, std::string(name_of(kind)), *document);
   config::read(*document, value, problems);
-  if (reference.inline_json.empty() && is_path(reference.name)) {
-    reference.inline_json = document->text();
-    reference.name.clear();
-  }
+  keep_content(*document, reference);
+}
+
+void Reader::read_stack(const std::string& gpu, config::Reference& reference, Stack& stack) const {
+  if (reference.empty()) return;
+  std::optional<config::Document> document = load(Kind::Stack, reference, problems);
+  if (!document) return;
+  record_inputs(inputs, std::string(name_of(Kind::Stack)), *document);
+  config::read(*document, stack, problems);
+  resolve_kernel_paths(gpu, *document, stack, inputs, problems);
+  keep_content(*document, reference);
+}
+
+void Reader::keep_content(const config::Document& document, config::Reference& reference) {
+  if (!reference.inline_json.empty() || !is_path(reference.name)) return;
+  reference.inline_json = document.text();
+  reference.name.clear();
 }
 
 // A node names its GPU and fabric; the node's own place is where an unknown name is reported.
@@ -78,6 +97,30 @@ Format default_activations(const model::TensorFormats& formats, const hardware::
   }
 }
 
+// A given value wins and is stated from then on.
+void settle(std::optional<Format>& given, Format& value) {
+  if (given) value = *given;
+  given = value;
+}
+
+void settle_feed_forward(const model::Architecture& m, const hardware::Gpu& gpu, Precision& p, PoolSetup& setup) {
+  if (p.policy == PrecisionPolicy::Dynamic) {
+    p.quality_floor_db = p.quality_floor_db.value_or(default_quality_floor_db);
+    setup.precision = choose_precision(m, gpu, *p.quality_floor_db);
+    setup.formats.feed_forward = setup.precision->feed_forward();
+    setup.weight_keys.clear();
+    // What is left for the pool's activations are the inputs of attention.
+    setup.formats.mlp = setup.formats.experts = setup.formats.attention;
+    setup.activations = default_activations(setup.formats, gpu);
+    setup.formats.mlp = setup.formats.experts = Format::BFloat16;
+    return;
+  }
+  settle(p.mlp, setup.formats.mlp);
+  settle(p.experts, setup.formats.experts);
+  setup.activations = default_activations(setup.formats, gpu);
+  settle(p.activations, setup.activations);
+}
+
 void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, Precision& p, PoolSetup& setup) {
   setup.formats = p.weights ? model::quantised(m.formats, *p.weights) : m.formats;
   p.weights.reset();  // now stated class by class
@@ -85,18 +128,11 @@ void resolve_precision(const model::Architecture& m, const hardware::Gpu& gpu, P
   if (p.attention) setup.weight_keys.push_back("attention");
   if (p.mlp) setup.weight_keys.push_back("mlp");
   if (p.experts) setup.weight_keys.push_back("experts");
-  const auto settle = [](std::optional<Format>& given, Format& value) {
-    if (given) value = *given;
-    given = value;
-  };
   settle(p.attention, setup.formats.attention);
-  settle(p.mlp, setup.formats.mlp);
-  settle(p.experts, setup.formats.experts);
   settle(p.router, setup.formats.router);
   settle(p.lm_head, setup.formats.lm_head);
   settle(p.embedding, setup.formats.embedding);
-  setup.activations = default_activations(setup.formats, gpu);
-  settle(p.activations, setup.activations);
+  settle_feed_forward(m, gpu, p, setup);
   settle(p.kv_cache, setup.kv_cache);
 }
 
@@ -155,7 +191,7 @@ void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) 
   r.pools.resize(r.scenario.pools.size());
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     r.pools[i].place = place(fmt::format("/pools/{}", i));
-    reader.read(Kind::Stack, r.scenario.pools[i].stack, r.pools[i].stack);
+    reader.read_stack(r.gpu.name, r.scenario.pools[i].stack, r.pools[i].stack);
   }
   for (std::size_t i = 0; i < r.scenario.thresholds.size(); ++i)
     r.threshold_places.push_back(place(fmt::format("/thresholds/{}/metric", i)));

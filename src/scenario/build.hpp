@@ -9,6 +9,7 @@
 #include "model/architecture.hpp"
 #include "precision/format.hpp"
 #include "scenario/fit.hpp"
+#include "scenario/precision_policy.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/stack.hpp"
 
@@ -33,8 +34,10 @@ struct PoolSetup {
   model::TensorFormats formats;  // of the weights
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
-  engine::Settings user;                 // as the scenario gives them, for remedies
-  std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it
+  std::optional<PrecisionChoice> precision;  // of the dynamic policy
+  engine::Settings user;                     // as the scenario gives them, for remedies
+  std::vector<std::string> weight_keys;  // of precision: weights, and classes that the scenario states over it; empty:
+                                         // a policy chooses
   std::string place;                     // "file:/pools/0", for messages
 };
 

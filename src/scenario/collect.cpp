@@ -117,6 +117,7 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
   const double life = static_cast<double>(elapsed.ps) * static_cast<double>(memory.replicas);
   memory.peak_use = static_cast<double>(totals.peak_blocks_used) / blocks;
   memory.mean_use = life > 0 ? static_cast<double>(totals.block_time) / life / blocks : 0.0;
+  memory.use = metrics::kv_use(totals, f.config.blocks * f.config.block_size);
   memory.preemptions = totals.preemptions;
   const metrics::RequestCounts& counts = f.log.counts();
   if (f.config.enable_prefix_caching && counts.prefix_queried_tokens > 0)

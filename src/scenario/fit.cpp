@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "memory/buddy_allocator.hpp"
 #include "model/blocks.hpp"
 #include "model/kv_bytes.hpp"
 
@@ -93,14 +94,36 @@ std::int64_t pooled_requests(const FitInput& in, const FitReport& r) {
   return static_cast<std::int64_t>(static_cast<double>(r.capacity.state_slots) / each);
 }
 
+bool contiguous(const engine::Settings& s) { return *s.kv_allocation != engine::KvAllocation::Paged; }
+
+// Contiguous regions of that many slots that a pool holds at once. Powers of two pack an arena without a gap but at its
+// end.
+std::int64_t regions(const KvLayout& layout, std::int64_t blocks, std::int64_t slots) {
+  return blocks * layout.block_size / memory::BuddyAllocator::rounded(slots);
+}
+
+// Blocks that a pool needs for one request of max_model_len.
+std::int64_t blocks_needed(const FitReport& r) {
+  const std::int64_t longest = *r.settings.max_model_len;
+  if (contiguous(r.settings)) return (memory::BuddyAllocator::rounded(longest) + r.kv.block_size - 1) / r.kv.block_size;
+  return blocks_of(r.kv, longest, *r.settings.max_num_batched_tokens);
+}
+
 // How many requests fit, and how many run at once while each holds its fixed part: a shared pool sets that aside for as
 // many requests of the mean length as it holds, so that the engine's own pool of blocks knows tokens only.
 void count_requests(const FitInput& in, FitReport& r) {
   const std::int64_t usable = r.capacity.usable_blocks;
-  const double mean = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
+  const double given = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
+  const std::int64_t mean = std::max<std::int64_t>(1, static_cast<std::int64_t>(given));
   const std::int64_t pooled = pooled_requests(in, r);
-  r.longest_requests = usable / blocks_of(r.kv, *r.settings.max_model_len, *r.settings.max_num_batched_tokens);
-  r.mean_requests = usable / blocks_held(r.kv, std::max<std::int64_t>(1, static_cast<std::int64_t>(mean)));
+  if (contiguous(r.settings)) {
+    const bool longest = *r.settings.kv_allocation == engine::KvAllocation::ContiguousMax;
+    r.longest_requests = regions(r.kv, usable, *r.settings.max_model_len);
+    r.mean_requests = longest ? r.longest_requests : regions(r.kv, usable, mean);
+  } else {
+    r.longest_requests = usable / blocks_needed(r);
+    r.mean_requests = usable / blocks_held(r.kv, mean);
+  }
   r.longest_requests = std::min(r.longest_requests, pooled);
   r.mean_requests = std::min(r.mean_requests, pooled);
   r.seats = std::min<std::int64_t>(*r.settings.max_num_seqs, r.kv.fixed_blocks > 0 ? r.mean_requests : pooled);
@@ -129,7 +152,7 @@ memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
   c.pooled_state_bytes = r.kv.pooled_state_bytes;
   c.kv_cache_memory_gib = s.kv_cache_memory_gib;
   c.num_gpu_blocks_override = s.num_gpu_blocks_override;
-  c.blocks_needed = blocks_of(r.kv, *s.max_model_len, *s.max_num_batched_tokens);
+  c.blocks_needed = blocks_needed(r);
   return c;
 }
 

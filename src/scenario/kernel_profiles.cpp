@@ -2,6 +2,7 @@
 
 #include "config/document.hpp"
 #include "config/json_reader.hpp"
+#include "scenario/kernel_paths.hpp"
 #include "scenario/library.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,10 @@ std::vector<KernelProfileName> kernel_profiles() {
 }
 
 std::optional<cost::kernels::KernelProfile> kernel_profile(std::string_view stack, std::string_view gpu) {
+  if (is_path(stack)) {
+    const std::string file = kernel_file(std::string(stack), std::string(gpu));
+    return config::read<cost::kernels::KernelProfile>(config::Document::load(file));
+  }
   const std::string path = fmt::format("{}{}{}{}{}", stacks, stack, folder, gpu, extension);
   const auto text = find_file(path);
   if (!text) return std::nullopt;

@@ -18,7 +18,8 @@ struct KernelProfileName {
 
 // Ascending by stack, then GPU.
 std::vector<KernelProfileName> kernel_profiles();
-// The profile of a stack on a GPU; nothing if that was not measured. Throws core::InputError if it is malformed.
+// The profile of a stack on a GPU; nothing if that was not measured. A name that is a path means a folder
+// on disk (kernel_paths.hpp). Throws core::InputError if it is malformed.
 std::optional<cost::kernels::KernelProfile> kernel_profile(std::string_view stack, std::string_view gpu);
 
 }  // namespace servecast::scenario

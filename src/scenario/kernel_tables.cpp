@@ -40,6 +40,8 @@ LoadedKernels::LoadedKernels(const KernelSources& s, const hardware::Gpu& gpu, s
   tables_.prefill = list(s.prefill, gpu);
   tables_.moe = list(s.moe, gpu);
   tables_.all_reduce = list(s.all_reduce, gpu);
+  tables_.quantise = tables_.gemm;  // whoever multiplies converts
+  for (cost::TableChoice& choice : tables_.quantise) choice.types.clear();
   for (const auto& [from, stacks] : transferred_)
     warnings.push_back(fmt::format("kernel times of {} are transferred from {} by specification: no {} was measured",
                                    stacks, from, gpu.name));

@@ -24,12 +24,15 @@ constexpr std::string_view extension = ".json";
 
 std::string_view folder_of(Kind kind) { return folders[static_cast<std::size_t>(kind)]; }
 
-// "hardware_profiles/stacks/vllm-0.19.json" or ".../vllm-0.19/stack.json" -> "vllm-0.19"; other files have no name.
+// "hardware_profiles/stacks/vllm-0.19.json" or ".../vllm-0.19/stack.json" -> "vllm-0.19"; other files have no name, but
+// scenarios, which may lie in folders: "scenarios/papers/pagedattention.json" -> "pagedattention".
 std::optional<std::string_view> document_name(std::string_view path, std::string_view folder) {
   if (!path.starts_with(folder) || !path.ends_with(extension)) return std::nullopt;
   path.remove_prefix(folder.size());
   const auto slash = path.find('/');
   if (slash == std::string_view::npos) return path.substr(0, path.size() - extension.size());
+  if (folder == folder_of(Kind::Scenario))
+    return path.substr(path.rfind('/') + 1, path.size() - path.rfind('/') - 1 - extension.size());
   if (path.substr(slash) == "/stack.json") return path.substr(0, slash);
   return std::nullopt;
 }
@@ -77,6 +80,7 @@ std::vector<std::string> names(Kind kind) {
 std::optional<std::string_view> find(Kind kind, std::string_view name) {
   const std::string flat = fmt::format("{}{}{}", folder_of(kind), name, extension);
   if (const auto text = find_file(flat)) return text;
+  if (kind == Kind::Scenario) return find_file(fmt::format("{}papers/{}{}", folder_of(kind), name, extension));
   return find_file(fmt::format("{}{}/stack.json", folder_of(kind), name));
 }
 

@@ -148,6 +148,7 @@ std::int64_t one_gpu_bytes(const model::Architecture& m, const model::TensorForm
 
 // FP8, then the 4-bit format that the GPU's kernels take; the whole node if one GPU is still too small.
 std::optional<Remedy> by_weights(const Candidate& start, const engine::Settings& now) {
+  if (start.input.weight_keys.empty()) return std::nullopt;  // a policy chooses formats
   const model::Architecture& m = start.input.architecture;
   const std::int64_t present = one_gpu_bytes(m, start.input.formats);
   const Format four_bit = start.input.gpu.dense.fp4 > 0 ? Format::Nvfp4 : Format::Int4Group128;

@@ -40,7 +40,7 @@ void check_runnable(const Resolved& r, const workload::Source& source) {
   problems.raise_if_any();
 }
 
-// Whether prompts may begin alike, which the constant-time engine does not track.
+// Whether prompts may begin alike.
 bool shares_content(const workload::WorkloadConfig& w) {
   if (w.sessions || w.shared_prefix) return true;
   return w.trace && workload::Trace(*w.trace, w.format).block_tokens() > 0;
@@ -101,7 +101,7 @@ struct Setup {
         cluster(simulation, *source, *router, *log, *log),
         sampler(simulation, cluster) {
     check_runnable(r, *source);
-    const bool shared = config.enable_prefix_caching && shares_content(r.scenario.workload);
+    const bool shared = shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
       cluster.add_replica(
           [&](engine::Observer& observer) { return engine::make_replica(config, *times->cost, observer, shared); });
@@ -202,6 +202,7 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
       collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.times->model.get(),
                setup.source_report, out.end, out.client_overhead, unfinished, arrivals_ended && !out.interrupted,
                out.interrupted, cut_text(setup, r.scenario.limits, ending)});
+  out.result.precision = setup.times->precision;
   out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
                                          {out.end, out.client_overhead});
   if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);

@@ -15,6 +15,11 @@ void Sampler::sample() {
     s.pool.blocks_used += load.blocks_used;
     s.pool.blocks_cached += load.blocks_cached;
     s.pool.blocks_total += load.blocks_total;
+    const engine::SlotUse slots = cluster_.replica(i).slots(0);
+    s.pool.tokens_held += slots.tokens;
+    s.pool.slots_reserved += slots.reserved;
+    s.pool.slots_internal += slots.internal;
+    s.pool.slots_external += slots.external;
   }
   samples_.push_back(s);
   if (samples_.size() >= most_samples) thin_out();

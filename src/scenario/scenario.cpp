@@ -38,6 +38,26 @@ void describe(config::Fields& f, Precision& p) {
   f.field("router", p.router, "format of the expert router; absent: as the model file states");
   f.field("lm_head", p.lm_head, "format of the output projection; absent: as the model file states");
   f.field("embedding", p.embedding, "format of the input embedding; absent: as the model file states");
+  f.field("policy", p.policy,
+          "stated: the formats above; dynamic: MLP and experts of each block get the narrowest of nvfp4, fp8 and bf16 "
+          "that keeps quality_floor_db");
+  f.field("quality_floor_db", p.quality_floor_db, config::closed(0, 60),
+          "of the dynamic policy: least signal over quantisation noise of a block's weights and inputs; absent: 18");
+  f.field("conversion", p.conversion,
+          "who turns inputs into FP8 or FP4: as many kernels as the stack's constants say; fused: the tensor pipeline "
+          "(Blackwell); kernel: one of its own for each input");
+  if (!f.reading()) return;
+  if (p.policy == PrecisionPolicy::Stated) {
+    if (p.quality_floor_db) f.problem("quality_floor_db", "belongs to the dynamic policy; set policy to \"dynamic\"");
+    return;
+  }
+  const auto chosen = [&f](std::string_view key, bool given) {
+    if (given) f.problem(key, "the dynamic policy chooses it; leave it out, or set policy to \"stated\"");
+  };
+  chosen("weights", p.weights.has_value());
+  chosen("mlp", p.mlp.has_value());
+  chosen("experts", p.experts.has_value());
+  chosen("activations", p.activations.has_value());
 }
 
 void describe(config::Fields& f, Pool& p) {

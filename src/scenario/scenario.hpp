@@ -6,6 +6,7 @@
 #include "config/fields.hpp"
 #include "cost/fixed.hpp"
 #include "cost/parallel.hpp"
+#include "cost/rate.hpp"
 #include "engine/settings.hpp"
 #include "precision/format.hpp"
 #include "workload/config.hpp"
@@ -24,6 +25,12 @@ struct Cluster {
   std::int32_t nodes = 1;
 };
 
+// Stated: formats by tensor class. Dynamic: the feed-forward part of every block (MLP and experts) gets the narrowest
+// format that keeps quality_floor_db; the other classes keep theirs. See precision_policy.hpp.
+enum class PrecisionPolicy : std::uint8_t { Stated, Dynamic };
+inline constexpr std::string_view precision_policy_names[] = {"stated", "dynamic"};
+constexpr std::span<const std::string_view> names_of(PrecisionPolicy) { return precision_policy_names; }
+
 // Formats over the model's own. weights sets attention, mlp and experts; the per-class keys win over it.
 struct Precision {
   std::optional<precision::Format> weights;
@@ -35,6 +42,9 @@ struct Precision {
   std::optional<precision::Format> router;
   std::optional<precision::Format> lm_head;
   std::optional<precision::Format> embedding;
+  PrecisionPolicy policy = PrecisionPolicy::Stated;
+  std::optional<double> quality_floor_db;  // of the dynamic policy
+  cost::Conversion conversion = cost::Conversion::Stack;
 };
 
 enum class Role : std::uint8_t { Unified, Prefill, Decode };

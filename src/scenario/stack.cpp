@@ -81,7 +81,7 @@ void check_profiles(config::Fields& f, const std::vector<std::string>& stacks) {
   for (const KernelProfileName& p : kernel_profiles())
     if (known.empty() || known.back() != p.stack) known.push_back(p.stack);
   for (const std::string& s : stacks)
-    if (std::find(known.begin(), known.end(), s) == known.end())
+    if (!is_path(s) && std::find(known.begin(), known.end(), s) == known.end())
       f.problem("stacks", fmt::format("no kernel profiles are named \"{}\"{}; there are {}", s, config::hint(s, known),
                                       fmt::join(known, ", ")));
 }
@@ -89,7 +89,8 @@ void check_profiles(config::Fields& f, const std::vector<std::string>& stacks) {
 }  // namespace
 
 void describe(config::Fields& f, KernelChoice& k) {
-  f.required("stacks", k.stacks, "folders of kernel profiles; of several the fastest at each size");
+  f.required("stacks", k.stacks,
+             "folders of kernel profiles, built in or by path; of several the fastest at each size");
   f.field("types", k.types, "formats it is for: of weights with their activations, of the cache for attention");
   f.field("architectures", k.architectures, "architectures of GPUs it is for");
   f.field("kernel", k.kernel, "routed experts: part of the kernel's name; absent: the one measured most");
@@ -146,6 +147,7 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
   defaults.cuda_graphs = true;
   defaults.long_prefill_token_threshold = base.long_prefill_token_threshold;
   defaults.watermark = base.watermark;
+  defaults.kv_allocation = base.kv_allocation;
   defaults.stop = base.stop;
   defaults.loop = base.loop;
   if (stack.scheduler == Scheduler::Trtllm) defaults.capacity_policy = engine::CapacityPolicy::GuaranteedNoEvict;
@@ -178,6 +180,7 @@ engine::Config engine_config(Scheduler scheduler, const engine::Settings& s, std
   c.async_scheduling = *s.async_scheduling;
   c.long_prefill_token_threshold = *s.long_prefill_token_threshold;
   c.watermark = *s.watermark;
+  c.kv_allocation = *s.kv_allocation;
   c.stop = *s.stop;
   c.loop = *s.loop;
   if (s.capacity_policy) c.capacity_policy = *s.capacity_policy;

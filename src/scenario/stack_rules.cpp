@@ -26,6 +26,24 @@ namespace {
 
 constexpr std::string_view scheduler_text(Scheduler s) { return scheduler_names[static_cast<std::size_t>(s)]; }
 
+// What one contiguous region a request does not go with.
+void check_contiguous(Scheduler scheduler, const engine::Settings& s, const std::string& place,
+                      core::Problems& problems) {
+  if (*s.kv_allocation == engine::KvAllocation::Paged) return;
+  if (scheduler == Scheduler::Sglang || scheduler == Scheduler::Trtllm)
+    problems.add(place + "/kv_allocation", "contiguous baselines go with a stack of vLLM; this one's scheduler is {}",
+                 scheduler_text(scheduler));
+  if (*s.enable_prefix_caching)
+    problems.add(place + "/enable_prefix_caching", "contiguous regions share nothing; set it to false");
+  if (*s.async_scheduling)
+    problems.add(place + "/async_scheduling", "contiguous baselines schedule synchronously; set it to false");
+  if (*s.stop != engine::Stop::Length)
+    problems.add(place + "/stop", "contiguous baselines foresee the end of an output; leave this out");
+  if (*s.long_prefill_token_threshold > 0)
+    problems.add(place + "/long_prefill_token_threshold", "contiguous baselines have no such limit; set it to 0");
+  if (*s.watermark > 0) problems.add(place + "/watermark", "contiguous baselines keep no blocks free; set it to 0");
+}
+
 // Settings that do nothing under the scheduler, so that a user who sets one learns it.
 void check_sglang(const engine::Settings& s, const std::string& place, core::Problems& problems) {
   if (*s.long_prefill_token_threshold > 0)
@@ -72,6 +90,7 @@ void check_scheduler_settings(Scheduler scheduler, const engine::Settings& s, co
   refuse(s.schedule_conservativeness, "schedule_conservativeness", Scheduler::Sglang, scheduler, place, problems);
   refuse(s.max_prefill_tokens, "max_prefill_tokens", Scheduler::Sglang, scheduler, place, problems);
   refuse(s.enable_mixed_chunk, "enable_mixed_chunk", Scheduler::Sglang, scheduler, place, problems);
+  check_contiguous(scheduler, s, place, problems);
   if (scheduler == Scheduler::Sglang) check_sglang(s, place, problems);
   if (scheduler == Scheduler::Trtllm) check_trtllm(s, place, problems);
 }

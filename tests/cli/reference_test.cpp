@@ -39,7 +39,7 @@ TEST_CASE("no verb, an unknown verb and an unknown flag are usage errors") {
 
 TEST_CASE("verbs of later versions are refused by name") {
   const Workspace work;
-  for (const std::string verb : {"sweep", "plan", "check", "numerics"}) {
+  for (const std::string verb : {"sweep", "plan", "check", "numerics acceptance", "numerics routing"}) {
     const Outcome outcome = work.servecast(verb + " something --flag");
     CHECK(outcome.exit_code == 2);
     CHECK(outcome.err == "servecast " + verb + ": not in this version\n");

@@ -21,8 +21,26 @@ std::int32_t pick(core::Random& random, std::int32_t low, std::int32_t high) {
   return low + static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(high - low + 1)));
 }
 
-Case random_case(std::uint64_t seed) {
-  core::Random random(seed, "test/engine-equivalence");
+// Content as sessions, traces, families and nothing real make it: chains that several requests start with, in pieces
+// that need not end with a block, tails that others continue or write at the same time.
+workload::Content random_content(core::Random& random, std::int32_t prompt, std::uint64_t chains) {
+  workload::Content content;
+  if (random.below(5) == 0) return content;
+  const std::int32_t grain = pick(random, 1, 64);
+  std::int32_t end = 0;
+  std::uint64_t chain = 1 + random.below(chains);
+  for (std::uint64_t i = random.below(5); i > 0 && end < prompt; --i) {
+    end = std::min(prompt, end + grain * pick(random, 1, 8));
+    content.pieces.push_back({chain, end});
+    chain = chain * 8 + random.below(random.below(3) == 0 ? 3 : 1);
+  }
+  if (random.below(3) == 0) content.tail = random.below(2) == 0 ? chain : 1000 + random.below(chains);
+  return content;
+}
+
+Case random_case(std::uint64_t seed, bool shared) {
+  core::Random random(seed, shared ? "test/engine-equivalence/shared" : "test/engine-equivalence");
+  const std::uint64_t chains = 1 + random.below(6);
   Case c;
   engine::Config& e = c.config;
   const std::int32_t sizes[] = {1, 4, 16, 16, 16, 24, 64};
@@ -30,7 +48,7 @@ Case random_case(std::uint64_t seed) {
   e.max_num_seqs = pick(random, 1, random.below(4) == 0 ? 256 : 24);
   e.max_num_batched_tokens = std::max(e.max_num_seqs, pick(random, 8, random.below(2) == 0 ? 64 : 2048));
   e.enable_chunked_prefill = random.below(8) != 0;
-  e.enable_prefix_caching = random.below(2) == 0;
+  e.enable_prefix_caching = shared || random.below(2) == 0;
   e.reserve_full_isl = random.below(4) != 0;
   e.async_scheduling = random.below(2) == 0;
   e.stop = random.below(2) == 0 ? engine::Stop::Eos : engine::Stop::Length;
@@ -57,20 +75,23 @@ Case random_case(std::uint64_t seed) {
     r.prompt_tokens = pick(random, 1, longest_prompt);
     r.hidden.output_tokens = pick(random, 1, longest_output);
     if (random.below(3) == 0) r.max_tokens = r.hidden.output_tokens + pick(random, 0, longest_output);
+    if (shared) r.content = random_content(random, r.prompt_tokens, chains);
     c.requests.push_back(r);
   }
   return c;
 }
 
-}  // namespace
+struct Seen {
+  std::int64_t preemptions = 0, hits = 0, again = 0, runs = 0, reserving = 0;
+};
 
-TEST_CASE("the constant-time engine equals the plain loop over random configurations") {
-  std::int64_t preemptions = 0, hits = 0, runs = 0, reserving = 0;
-  for (std::uint64_t seed = 0; seed < 5000; ++seed) {
-    Case c = random_case(seed);
+Seen compare(std::uint64_t seeds, bool shared) {
+  Seen seen;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    Case c = random_case(seed, shared);
     test::Recorder plain_events, fast_events;
     auto plain = engine::make_plain_loop(c.config, c.cost, plain_events);
-    auto fast = engine::make_constant_time(c.config, c.cost, fast_events);
+    auto fast = engine::make_constant_time(c.config, c.cost, fast_events, shared);
     test::drive(*plain, c.requests, false);
     test::drive(*fast, c.requests, seed % 2 == 0);
     plain_events.sort();
@@ -84,19 +105,38 @@ TEST_CASE("the constant-time engine equals the plain loop over random configurat
     REQUIRE_FALSE(fast->has_work());
     REQUIRE(fast->load(0).blocks_used == 0);
     REQUIRE(plain->load(0).blocks_used == 0);
+    if (shared) REQUIRE(plain->load(0).blocks_cached == fast->load(0).blocks_cached);
     std::int64_t finished = 0;
     for (const auto& event : plain_events.events) finished += std::get<1>(event) == 1 ? 1 : 0;
     REQUIRE(finished == static_cast<std::int64_t>(c.requests.size()));
     if (c.config.capacity_policy == engine::CapacityPolicy::GuaranteedNoEvict) {
       REQUIRE(plain->totals().preemptions == 0);
-      ++reserving;
+      ++seen.reserving;
     }
-    preemptions += plain->totals().preemptions;
-    for (const auto& lookup : plain_events.lookups) hits += std::get<2>(lookup);
-    ++runs;
+    seen.preemptions += plain->totals().preemptions;
+    for (const auto& lookup : plain_events.lookups)
+      (std::get<3>(lookup) == 1 ? seen.again : seen.hits) += std::get<2>(lookup);
+    ++seen.runs;
   }
-  WARN(runs << " configurations, " << preemptions << " preemptions, " << hits << " tokens hit again");
-  REQUIRE(reserving > 800);
-  REQUIRE(preemptions > 10'000);
-  REQUIRE(hits > 10'000);
+  WARN(seen.runs << " configurations, " << seen.preemptions << " preemptions, " << seen.hits << " tokens hit, "
+                 << seen.again << " hit again");
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("the constant-time engine equals the plain loop over random configurations") {
+  const Seen seen = compare(5000, false);
+  REQUIRE(seen.reserving > 800);
+  REQUIRE(seen.preemptions > 10'000);
+  REQUIRE(seen.again > 10'000);
+  REQUIRE(seen.hits == 0);
+}
+
+TEST_CASE("the constant-time engine equals the plain loop over random shared content") {
+  const Seen seen = compare(8000, true);
+  REQUIRE(seen.reserving > 800);
+  REQUIRE(seen.preemptions > 10'000);
+  REQUIRE(seen.again > 10'000);
+  REQUIRE(seen.hits > 1'000'000);
 }

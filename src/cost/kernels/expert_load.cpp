@@ -52,22 +52,6 @@ void settle(std::vector<double>& counts, double tokens, double total) {
     (counts[order[i]] > 0 ? counts[order[i]] : *std::max_element(counts.begin(), counts.end())) -= 1;
 }
 
-std::vector<double> drawn(std::uint64_t seed, double tokens, double experts, double top_k, double alpha) {
-  core::Random random(seed, "cost/expert_load");
-  const bool crowded = tokens * top_k > experts;
-  const double low = std::pow(crowded ? 1.0 : sparse_low, 1 - alpha);
-  const double high = std::pow(crowded ? std::max(hot_share * tokens, 1.0001) : sparse_high, 1 - alpha);
-  std::vector<double> weights(static_cast<std::size_t>(experts));
-  double sum = 0;
-  for (double& w : weights) {
-    w = std::pow(random.uniform() * (high - low) + low, 1 / (1 - alpha));
-    sum += w;
-  }
-  for (double& w : weights) w = std::round(tokens * top_k * w / sum);
-  settle(weights, tokens, tokens * top_k);
-  return weights;
-}
-
 // The group with most rows.
 ExpertLoad busiest(const std::vector<double>& counts, std::size_t groups) {
   const std::size_t size = counts.size() / groups;
@@ -90,11 +74,27 @@ ExpertLoad busiest(const std::vector<double>& counts, std::size_t groups) {
 
 }  // namespace
 
+std::vector<double> expert_counts(std::uint64_t seed, double tokens, double experts, double top_k, double alpha) {
+  core::Random random(seed, "cost/expert_load");
+  const bool crowded = tokens * top_k > experts;
+  const double low = std::pow(crowded ? 1.0 : sparse_low, 1 - alpha);
+  const double high = std::pow(crowded ? std::max(hot_share * tokens, 1.0001) : sparse_high, 1 - alpha);
+  std::vector<double> weights(static_cast<std::size_t>(experts));
+  double sum = 0;
+  for (double& w : weights) {
+    w = std::pow(random.uniform() * (high - low) + low, 1 / (1 - alpha));
+    sum += w;
+  }
+  for (double& w : weights) w = std::round(tokens * top_k * w / sum);
+  settle(weights, tokens, tokens * top_k);
+  return weights;
+}
+
 ExpertLoad expert_load(double tokens, double experts, double top_k, double ep, double alpha) {
   if (alpha == 0) return balanced(tokens, experts, top_k, ep);
   ExpertLoad sum;
   for (std::uint64_t seed = 1; seed <= draws; ++seed) {
-    const ExpertLoad one = busiest(drawn(seed, tokens, experts, top_k, alpha), static_cast<std::size_t>(ep));
+    const ExpertLoad one = busiest(expert_counts(seed, tokens, experts, top_k, alpha), static_cast<std::size_t>(ep));
     sum.rows += one.rows / draws;
     sum.active += one.active / draws;
     sum.rows_by_16 += one.rows_by_16 / draws;

@@ -4,6 +4,9 @@
 // Deterministic: five fixed streams, averaged.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 namespace servecast::cost::kernels {
 
 struct ExpertLoad {
@@ -15,5 +18,9 @@ struct ExpertLoad {
 
 // alpha 0: balanced. Requires: tokens, experts, top_k, ep >= 1; ep divides experts.
 ExpertLoad expert_load(double tokens, double experts, double top_k, double ep, double alpha);
+
+// Token copies of each expert in one of the draws behind it (seed 1 to 5): whole numbers up to `tokens` each, tokens x
+// top_k in all. Requires: alpha > 0 and not 1.
+std::vector<double> expert_counts(std::uint64_t seed, double tokens, double experts, double top_k, double alpha);
 
 }  // namespace servecast::cost::kernels

@@ -310,3 +310,28 @@ TEST_CASE("milliseconds to compile a model with tables", "[.][speed]") {
                ms(std::clock() - made), static_cast<double>(c.table_bytes()) / 1048576.0);
   }
 }
+
+TEST_CASE(
+    "conversions by kernels of their own take what the quantisation table says, unless multiplications contain them") {
+  const auto a = samples::llama_70b();
+  const auto g = samples::h100();
+  kernels::KernelProfile p = profile();
+  p.fits.push_back(fit(kernels::Family::Quantise, kernels::DataType::Fp8, "scale", 1e9));
+  const kernels::Kernels measured(p, g);
+  p.fits.erase(p.fits.begin() + 1);  // FP8 multiplications
+  const kernels::Kernels alone(p, g);
+  StepModelInput in = samples::input(a, g);
+  in.precision.conversion = Conversion::Kernel;
+  const auto steps = [&](const kernels::Kernels& k) {
+    KernelTables t = tables(k);
+    t.quantise = t.gemm;
+    in.kernels = &t;
+    return explain(StepModel(in), decoders(64, 1000), {});
+  };
+  const Explanation own = steps(alone);
+  CHECK(row(own, "convert for down").origin == "measured");
+  CHECK(row(own, "convert for down").launches == 80);
+  CHECK(row(own, "convert for down").seconds == Approx(80 * alone.quantise(64, 28672, false)->seconds).epsilon(1e-9));
+  CHECK_FALSE(has_row(steps(measured), "convert for down"));
+  CHECK(row(steps(measured), "mlp down").origin == "measured");
+}

@@ -144,3 +144,46 @@ TEST_CASE("splits that do not divide the model are refused by name") {
   s.expert = 8;
   CHECK(shard_problem(load("llama-3.1-8b"), s) == "expert 8 needs a mixture-of-experts model; use expert 1");
 }
+
+TEST_CASE("one format for every block's feed-forward part is the same as stating it by class") {
+  for (const char* name : {"llama-3.1-8b", "deepseek-v3", "llama-4-maverick", "gpt-oss-120b"}) {
+    const Architecture m = load(name);
+    TensorFormats stated = all(Format::BFloat16);
+    stated.mlp = stated.experts = Format::Nvfp4;
+    TensorFormats chosen = all(Format::BFloat16);
+    chosen.feed_forward.assign(static_cast<std::size_t>(m.layers), Format::Nvfp4);
+    INFO(name);
+    CHECK(weight_bytes(m, chosen, tensor(4)).total() == weight_bytes(m, stated, tensor(4)).total());
+    CHECK(weight_bytes(m, chosen, tensor(4)).router == weight_bytes(m, stated, tensor(4)).router);
+  }
+}
+
+TEST_CASE("formats by block add up block by block, dense and MoE blocks each in its place") {
+  const Architecture m = load("deepseek-v3");  // blocks 0 to 2 are dense
+  TensorFormats f = all(Format::BFloat16);
+  f.feed_forward.assign(61, Format::Fp8);
+  f.feed_forward[0] = f.feed_forward[60] = Format::BFloat16;
+  const std::vector<FeedForwardGroup> groups = feed_forward_groups(m, f, {});
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].mlp == Format::BFloat16);
+  CHECK(groups[0].dense_layers() == 1);
+  CHECK(groups[0].moe_layers == 1);
+  CHECK(groups[1].experts == Format::Fp8);
+  CHECK(groups[1].dense_layers() == 2);
+  CHECK(groups[1].moe_layers == 57);
+  Shard first = tensor(8);
+  Shard rest = tensor(8);
+  first.layers = {0, 30};
+  rest.layers = {30, 31};
+  const WeightBytes a = weight_bytes(m, f, first);
+  const WeightBytes b = weight_bytes(m, f, rest);
+  const WeightBytes whole = weight_bytes(m, f, tensor(8));
+  CHECK(a.mlp + b.mlp == whole.mlp);
+  CHECK(a.experts + b.experts == whole.experts);
+}
+
+TEST_CASE("quantising a checkpoint drops what was chosen by block") {
+  TensorFormats f = all(Format::BFloat16);
+  f.feed_forward.assign(4, Format::Nvfp4);
+  CHECK(quantised(f, Format::Fp8).feed_forward.empty());
+}

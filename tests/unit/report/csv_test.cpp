@@ -112,12 +112,13 @@ TEST_CASE("what is written reads back exactly") {
 
 TEST_CASE("the timeline has one row per sample and pool, names quoted where needed") {
   metrics::Timeline timeline({"prefill", "a \"b\", c"});
-  const metrics::PoolSample pools[] = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}};
+  const metrics::PoolSample pools[] = {{1, 2, 3, 4, 5, 60, 70, 80, 90}, {6, 7, 8, 9, 10}};
   timeline.add({500'000'000'000}, 16, pools);
   CHECK(written([&](OutputFile& file) { write_timeline_csv(file, timeline); }) ==
-        "time_s,pool,waiting,running,blocks_used,blocks_cached,blocks_total,in_flight\r\n"
-        "0.5,prefill,1,2,3,4,5,16\r\n"
-        "0.5,\"a \"\"b\"\", c\",6,7,8,9,10,16\r\n");
+        "time_s,pool,waiting,running,blocks_used,blocks_cached,blocks_total,tokens_held,"
+        "slots_reserved,slots_internal,slots_external,in_flight\r\n"
+        "0.5,prefill,1,2,3,4,5,60,70,80,90,16\r\n"
+        "0.5,\"a \"\"b\"\", c\",6,7,8,9,10,0,0,0,0,16\r\n");
 }
 
 TEST_CASE("text longer than the buffer passes whole") {

@@ -81,6 +81,13 @@ TEST_CASE("a full result has every name of the contract") {
       "kv_tokens": 486784,
       "peak_use": 0.71,
       "mean_use": 0.4,
+      "kv_use": {
+        "token_states": 0.375,
+        "reservation": 0,
+        "internal_fragmentation": 0.025,
+        "external_fragmentation": 0,
+        "free": 0.6
+      },
       "prefix_hit_rate": 0.25,
       "preemptions": 12
     }

@@ -37,8 +37,8 @@ TEST_CASE("the summary of a full result") {
   all tokens            27,320  /s, prompts included
   per user                31.8  output tokens/s
 
-  Memory             weights  KV cache   tokens  mean  peak  hits  preempted
-  serve             37.3 GiB   112 GiB  486,784  40 %  71 %  25 %         12
+  Memory          weights  KV cache   tokens  mean  peak  waste  hits  preempted
+  serve          37.3 GiB   112 GiB  486,784  40 %  71 %  2.5 %  25 %         12
   bytes per GPU, tokens per replica
 
   Replica time        compute     memory    network       host       idle
@@ -110,8 +110,20 @@ TEST_CASE("no line of any summary is wider than 80 columns or holds a control ch
     r.targets = {number(), number(), number()};
     r.goodput = metrics::Goodput{number(), random.uniform(), count()};
     if (random.below(2) == 0) r.goodput.reset();
-    r.memory.push_back({words(), count(), count(), number(), number(), number(), count(), 16, count(), random.uniform(),
-                        random.uniform(), count(), random.uniform()});
+    r.memory.push_back({words(),
+                        count(),
+                        count(),
+                        number(),
+                        number(),
+                        number(),
+                        count(),
+                        16,
+                        count(),
+                        random.uniform(),
+                        random.uniform(),
+                        {random.uniform(), 0, random.uniform(), 0, 0},
+                        count(),
+                        random.uniform()});
     r.energy = metrics::EnergyUse{number(), number(), number(), number(), number(), number()};
     r.cost = metrics::TokenCost{number(), number(), number(), number(), number()};
     r.confidence = metrics::Confidence{count(), random.below(2) == 0, number(), 0, number(), number(), number()};
