@@ -9,6 +9,7 @@
 #include "fabric/profile.hpp"
 #include "hardware/gpu.hpp"
 #include "hardware/power.hpp"
+#include "model/blocks.hpp"
 #include "model/kv_bytes.hpp"
 #include "model/parameters.hpp"
 #include "report/figures.hpp"
@@ -73,19 +74,58 @@ std::string origins_text(const std::vector<hardware::Origin>& origins) {
 std::string attention_text(const model::Attention& a) {
   if (a.kind == model::AttentionKind::Mla)
     return fmt::format("MLA, {}, latent {} + {} rotary", counted(a.heads, "head"), a.kv_lora_rank, a.qk_rope_dim);
-  return fmt::format("{}, {}, head size {}", counted(a.heads, "head"), counted(a.kv_heads, "KV head"), a.head_dim);
+  std::string text =
+      fmt::format("{}, {}, head size {}", counted(a.heads, "head"), counted(a.kv_heads, "KV head"), a.head_dim);
+  if (model::value_width(a) != a.head_dim) text += fmt::format(", of values {}", model::value_width(a));
+  return text;
+}
+
+std::string mixer_text(const model::Architecture& m, const model::BlockKind& k) {
+  const model::Attention& a = model::attention_of(m, k);
+  if (k.mixer == model::Mixer::None) return "no attention";
+  if (k.mixer == model::Mixer::State) return "state";
+  std::string text = k.mixer == model::Mixer::Cross ? "attention to an encoder" : "attention";
+  if (k.attention) text += ", " + attention_text(a);
+  if (a.window > 0) text += fmt::format(", window {}", count_text(a.window));
+  if (a.indexer_top_k > 0 && a.indexer_heads == 0) text += ", selection of an earlier block";
+  return text;
+}
+
+// The kinds of blocks of a model that states them, and its state.
+std::string blocks_text(const model::Architecture& m) {
+  std::string text;
+  if (m.state)
+    text += row("state",
+                fmt::format("{}, {} of {} x {}, {}", names_of(m.state->kind)[static_cast<std::size_t>(m.state->kind)],
+                            counted(m.state->heads, "head"), m.state->head_dim, m.state->state_dim,
+                            precision::name(m.state->format)));
+  if (!m.blocks) return text;
+  for (const model::BlockKind& k : m.blocks->kinds) {
+    const auto n = std::count(m.blocks->order.begin(), m.blocks->order.end(), k.letter[0]);
+    const std::int32_t width = k.intermediate > 0 ? k.intermediate : m.intermediate;
+    const std::string half = k.feed_forward == model::FeedForward::Experts ? "experts"
+                             : k.feed_forward == model::FeedForward::None  ? "no MLP"
+                                                                           : fmt::format("MLP {}", count_text(width));
+    text +=
+        row(fmt::format("{} of kind {}", counted(n, "block"), k.letter), fmt::format("{}; {}", mixer_text(m, k), half));
+  }
+  return text;
 }
 
 std::string kv_text(const model::Architecture& m) {
   std::string text = "\nKV cache, bytes per token over all layers and one rank\n";
   for (const auto format : {precision::Format::BFloat16, precision::Format::Fp8, precision::Format::Nvfp4}) {
-    if (model::kv_format_problem(m.attention, format)) continue;
+    if (model::kv_format_problem(m, format)) continue;
     const model::KvBytes kv = model::kv_bytes(m, format, 1);
     std::string value = count_text(kv.per_token);
     if (kv.beyond_window != kv.per_token) value += fmt::format(", beyond the window {}", count_text(kv.beyond_window));
     if (kv.indexer > 0) value += fmt::format(", and {} of the indexer", count_text(kv.indexer));
     text += row(precision::name(format), value);
   }
+  const model::KvBytes bytes = model::kv_bytes(m, precision::Format::BFloat16, 1);
+  if (bytes.per_sequence > 0)
+    text += row("and per sequence", fmt::format("{} bytes whatever its length{}", count_text(bytes.per_sequence),
+                                                m.encoder_tokens > 0 ? ", in bf16" : ""));
   return text;
 }
 
@@ -112,10 +152,12 @@ std::string model_text(const model::Architecture& m) {
   if (m.attention.window > 0)
     text += row("window", fmt::format("{} in {}", counted(m.attention.window, "token"),
                                       counted(m.attention.windowed_layers, "layer")));
-  if (m.dense_layers > 0) text += row("MLP width", count_text(m.intermediate));
+  text += blocks_text(m);
+  if (m.dense_layers > 0 && m.intermediate > 0) text += row("MLP width", count_text(m.intermediate));
   if (m.moe)
-    text += row("experts", fmt::format("{}, top {}, width {}, {} shared", m.moe->experts, m.moe->top_k,
-                                       m.moe->intermediate, m.moe->shared_experts));
+    text += row("experts", fmt::format("{}, top {}, width {}, {} shared{}", m.moe->experts, m.moe->top_k,
+                                       m.moe->intermediate, m.moe->shared_experts,
+                                       m.moe->latent > 0 ? fmt::format(", in {} latent", m.moe->latent) : ""));
   text += row("longest sequence", count_text(m.max_position)) + kv_text(m) + formats_text(m.formats);
   return text + note_text("note", m.note) + note_text("source", m.source);
 }

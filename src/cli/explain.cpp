@@ -79,7 +79,7 @@ Explained explained(const cost::StepModel& model, const Shape& s) {
   cost::StepShape shape;
   shape.decode_requests = s.decode;
   shape.decode_context = std::int64_t{s.decode} * s.context;
-  const std::int32_t window = model.input().architecture.attention.window;
+  const std::int32_t window = model.attention().window;
   shape.decode_context_windowed = std::int64_t{s.decode} * (window > 0 ? std::min(s.context, window) : s.context);
   shape.sampled_rows = s.decode + (s.prefill > 0 ? 1 : 0);
   std::vector<std::pair<std::int32_t, std::int32_t>> chunks;

@@ -42,6 +42,7 @@ std::string memory_table(const scenario::FitReport& f, std::string_view device) 
   part("activation peak", f.capacity.activation_peak);
   part("runtime and communicators", f.capacity.non_torch);
   part("CUDA graphs", f.capacity.graphs);
+  part("recurrent states", f.capacity.states);
   part(f.capacity.kv_bytes < 0 ? "missing" : "left for the KV cache", std::abs(f.capacity.kv_bytes));
   return table.text();
 }
@@ -52,8 +53,15 @@ std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
   table.row({"tokens per block", count_text(f.kv.block_size)});
   if (f.kv.groups() > 1) {
     table.row({"groups of layers sharing them", count_text(f.kv.groups())});
-    table.row({"  of which see a window only", count_text(f.kv.windowed_groups)});
+    if (f.kv.windowed_groups > 0) table.row({"  of which see a window only", count_text(f.kv.windowed_groups)});
+    if (f.kv.state_groups > 0) table.row({"  of which keep states", count_text(f.kv.state_groups)});
+    if (f.kv.encoder_groups > 0) table.row({"  of which see an encoder", count_text(f.kv.encoder_groups)});
   }
+  const bool window = f.kv.bytes_beyond_window != f.kv.bytes_per_token;
+  if (window || f.kv.bytes_per_request > 0) table.row({"bytes of a token", bytes_text(f.kv.bytes_per_token)});
+  if (window) table.row({"  beyond the window", bytes_text(f.kv.bytes_beyond_window)});
+  if (f.kv.bytes_per_request > 0) table.row({"bytes of a request, beside", bytes_text(f.kv.bytes_per_request)});
+  if (f.kv.fixed_blocks > 0) table.row({"  in blocks", count_text(f.kv.fixed_blocks)});
   table.row({"tokens", count_text(f.kv_tokens)});
   table.row(
       {fmt::format("requests of {}", counted(*f.settings.max_model_len, "token")), count_text(f.longest_requests)});
@@ -98,12 +106,16 @@ void write_pool(config::JsonWriter& out, const scenario::Resolved& r, std::size_
   out.end_object();
   out.begin_object("kv_cache");
   out.value("bytes_per_token", f.kv.bytes_per_token);
+  out.value("bytes_per_token_beyond_window", f.kv.bytes_beyond_window);
+  out.value("bytes_per_request", f.kv.bytes_per_request);
+  out.value("blocks_per_request", f.kv.fixed_blocks);
   out.value("block_size", f.kv.block_size);
   out.value("blocks", f.capacity.blocks);
   out.value("usable_blocks", f.capacity.usable_blocks);
   out.value("tokens", f.kv_tokens);
   out.value("requests_of_max_model_len", f.longest_requests);
   out.value("requests_of_mean_length", f.mean_requests);
+  out.value("requests_at_once", f.seats);
   out.end_object();
   if (const auto use = scenario::precision_use(r, i, false)) report::write_precision(out, *use);
   out.end_object();

@@ -1,6 +1,7 @@
 // The attention cores of a step on one rank (SPEC 3.1, 3.2). Layers fall into two classes: those that see the whole
 // context and those that see at most a window of it (sliding or chunked windows, the top-k selection of sparse MLA;
-// there the whole-context class is the indexer). Decode: rooflines affine in the number of decoders D and in their
+// there the whole-context class is the indexer). What costs the same at every context, recurrent states and attention
+// over an encoder, stands beside them. Decode: rooflines affine in the number of decoders D and in their
 // summed context S. Prefill: rooflines affine in the (query, key) pairs, the queries and the visible keys of one chunk;
 // MLA takes the faster of its two forms, keys and values expanded or weights absorbed into the query. Launch floors are
 // not in here.
@@ -29,11 +30,12 @@ struct Rooflines {
 struct DecodeClass {
   double flops_per_context = 0;
   double bytes_per_context = 0;
+  double flops_per_decoder = 0;
   double bytes_per_decoder = 0;
   double flops_per_s = 0;
   double bytes_per_s = 0;
 
-  bool empty() const { return bytes_per_context == 0; }
+  bool empty() const { return bytes_per_context == 0 && bytes_per_decoder == 0; }
   Rooflines at(double decoders, double context) const;
 };
 
@@ -69,9 +71,10 @@ struct ChunkLine {
   double per_pair = 0;
   double per_query = 0;
   double per_key = 0;
+  double per_chunk = 0;
   double at(const ChunkWork& w) const {
     return per_pair * static_cast<double>(w.pairs) + per_query * static_cast<double>(w.queries) +
-           per_key * static_cast<double>(w.keys);
+           per_key * static_cast<double>(w.keys) + per_chunk;
   }
 };
 
@@ -91,10 +94,11 @@ struct ChunkClass {
 
 struct AttentionModel {
   std::array<DecodeClass, 2> decode;  // whole context, windowed
-  std::array<ChunkClass, 2> prefill;
-  Operator absorb;          // MLA: query and output through the latent space, per decoder; count 0 otherwise
-  double kernels = 0;       // attention launches per step
-  std::int32_t window = 0;  // to cut contexts to, 0: no windowed class
+  DecodeClass fixed;                  // states and cross attention, which no context lengthens; 0 per context
+  std::array<ChunkClass, 3> prefill;  // whole context, windowed, fixed
+  Operator absorb;                    // MLA: query and output through the latent space, per decoder; count 0 otherwise
+  double kernels = 0;                 // attention launches per step
+  std::int32_t window = 0;            // to cut contexts to, 0: no windowed class
 };
 
 AttentionModel attention_model(const OperatorInput& in);

@@ -60,13 +60,13 @@ std::vector<CompiledCost::Row> CompiledCost::tabulate(const StepModel& model, st
 
 CompiledCost::Line CompiledCost::fixed_point(const ChunkLine& line, double factor) {
   const double scale = factor * core::ps_per_second * std::ldexp(1.0, fraction_bits);
-  return {std::llround(line.per_pair * scale), std::llround(line.per_query * scale),
-          std::llround(line.per_key * scale)};
+  return {std::llround(line.per_pair * scale), std::llround(line.per_query * scale), std::llround(line.per_key * scale),
+          std::llround(line.per_chunk * scale)};
 }
 
 std::int64_t CompiledCost::Line::at(const ChunkWork& w) const {
   const Wide sum = static_cast<Wide>(per_pair) * w.pairs + static_cast<Wide>(per_query) * w.queries +
-                   static_cast<Wide>(per_key) * w.keys;
+                   static_cast<Wide>(per_key) * w.keys + per_chunk;
   return static_cast<std::int64_t>(sum >> fraction_bits);
 }
 
@@ -75,10 +75,12 @@ void CompiledCost::compile_chunks(const StepModel& model) {
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     const ChunkClass& from = model.attention().prefill[c];
     classes_[c] = {from.window, from.size, forms_.size(), forms_.size() + from.forms.size(), {}};
-    if (const MeasuredPrefill& m = model.measured(static_cast<int>(c)).prefill; !m.empty())
+    if (c < decode_.size() && !model.measured(static_cast<int>(c)).prefill.empty()) {
+      const MeasuredPrefill& m = model.measured(static_cast<int>(c)).prefill;
       classes_[c].measured = TokenCurve(model.input().max_model_len, [&](std::int64_t n) {
         return std::llround(factor * static_cast<double>(m.curve().at(static_cast<std::int32_t>(n))));
       });
+    }
     for (const ChunkForm& f : from.forms)
       forms_.push_back({fixed_point(f.compute, factor), fixed_point(f.memory, factor)});
   }

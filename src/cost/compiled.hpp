@@ -45,6 +45,7 @@ class CompiledCost final : public StepCost {
     std::int64_t per_pair = 0;
     std::int64_t per_query = 0;
     std::int64_t per_key = 0;
+    std::int64_t per_chunk = 0;
     std::int64_t at(const ChunkWork& w) const;
   };
   struct Form {
@@ -84,7 +85,7 @@ class CompiledCost final : public StepCost {
   std::array<Energy, 2> energy_{};        // of decode attention
   std::int64_t chunk_energy_ = 0;         // per ps of prefill attention
   std::array<std::int64_t, 2> factor_{};  // [mixed], of decode attention, fixed point
-  std::array<Class, 2> classes_;
+  std::array<Class, 3> classes_;          // and what no context lengthens
   std::vector<Form> forms_;
   std::array<std::int32_t, 2> most_tokens_{};  // [mixed]
   std::int32_t most_rows_ = 0;

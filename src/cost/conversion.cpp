@@ -23,10 +23,12 @@ void add_stack_quantisation(std::vector<Operator>& ops, const Shape& s, const st
   if (s.in.precision.weights.feed_forward.empty()) {
     const Format widest = moe ? groups.front().group.experts : groups.front().group.mlp;
     const double forward = kernels_of(h, s.math(widest).rate);
-    add(s.layers * (attention * 0.5 + forward * 0.5), s.in.precision.activations, {});
+    const double mixers = s.blocks.mixers() / s.layers;  // blocks may lack a half
+    const double forwards = s.blocks.feed_forwards() / s.layers;
+    add(s.layers * (attention * 0.5 * mixers + forward * 0.5 * forwards), s.in.precision.activations, {});
     return;
   }
-  add(s.layers * attention * 0.5, s.in.precision.activations, {});
+  add(s.blocks.mixers() * attention * 0.5, s.in.precision.activations, {});
   for (const FeedForward& ff : groups)
     add(ff.layers() * kernels_of(h, s.math(ff.group.mlp, ff.activations).rate) * 0.5, ff.activations, ff.label);
 }
@@ -49,22 +51,34 @@ struct Converter {
   }
 };
 
-void add_own_kernels(std::vector<Operator>& ops, const Shape& s, const std::vector<FeedForward>& groups) {
-  const model::Attention& t = s.a.attention;
+void convert_mixers(const Converter& c, const Shape& s) {
   const Shape::Operands attention = {s.in.precision.weights.attention, s.in.precision.activations};
+  for (const model::AttentionBlocks& g : s.blocks.attention) {
+    const model::Attention& t = *g.attention;
+    const bool mla = t.kind == model::AttentionKind::Mla;
+    c.add("convert for qkv", g.count, s.hidden, attention);
+    if (mla && t.q_lora_rank > 0) c.add("convert for q up", g.count, t.q_lora_rank, attention);
+    c.add("convert for output", g.count, t.heads / s.tensor * model::value_width(t), attention);
+  }
+  if (s.blocks.state == 0) return;
+  const model::StateWidths w = model::state_widths(*s.a.state, s.in.tensor);
+  c.add("convert for state", s.blocks.state, s.hidden, attention);
+  c.add("convert for state output", s.blocks.state, static_cast<double>(w.value), attention);
+}
+
+void add_own_kernels(std::vector<Operator>& ops, const Shape& s, const std::vector<FeedForward>& groups) {
   const Converter c{ops, s};
-  const bool mla = t.kind == model::AttentionKind::Mla;
-  c.add("convert for qkv", s.layers, s.hidden, attention);
-  if (mla && t.q_lora_rank > 0) c.add("convert for q up", s.layers, t.q_lora_rank, attention);
-  c.add("convert for output", s.layers, s.local_heads() * (mla ? t.v_dim : t.head_dim), attention);
+  convert_mixers(c, s);
   for (const FeedForward& ff : groups) {
-    c.add("convert for mlp", ff.group.dense_layers, s.hidden, ff.mlp());
-    c.add("convert for down", ff.group.dense_layers, s.a.intermediate / s.tensor, ff.mlp());
+    c.add("convert for mlp", ff.group.dense_layers(), s.hidden, ff.mlp());
+    for (const model::DenseBlocks& d : ff.group.dense) c.add("convert for down", d.count, d.width / s.tensor, ff.mlp());
     if (!s.a.moe) continue;
-    c.add("convert for experts", ff.group.moe_layers, s.hidden, ff.experts());
-    c.add("convert for expert down", ff.group.moe_layers, s.a.moe->intermediate / s.tensor, ff.experts(),
-          s.a.moe->top_k);
-    c.add("convert for shared down", ff.group.moe_layers, s.a.moe->shared_intermediate / s.tensor, ff.mlp());
+    const model::Moe& m = *s.a.moe;
+    if (m.latent > 0) c.add("convert for latent", ff.group.moe_layers, s.hidden, ff.mlp());
+    c.add("convert for experts", ff.group.moe_layers, m.latent > 0 ? m.latent : s.hidden, ff.experts());
+    c.add("convert for expert down", ff.group.moe_layers, m.intermediate / s.tensor, ff.experts(), m.top_k);
+    if (m.latent > 0) c.add("convert for latent up", ff.group.moe_layers, m.latent, ff.mlp());
+    c.add("convert for shared down", ff.group.moe_layers, m.shared_intermediate / s.tensor, ff.mlp());
   }
 }
 

@@ -28,13 +28,40 @@ void add(std::vector<ExplainRow>& rows, const std::vector<TimedOperator>& times,
   }
 }
 
+// What StepModel::decode() adds to the whole-context class: states and cross attention.
+Rooflines fixed_part(const StepModel& m, const StepShape& s, bool mixed) {
+  Rooflines r;
+  if (m.attention().fixed.empty()) return r;
+  r = m.attention().fixed.at(s.decode_requests, 0);
+  r.compute_s *= m.factor(mixed);
+  r.memory_s *= m.factor(mixed);
+  return r;
+}
+
+void take_out(Rooflines& r, const Rooflines& part) {
+  r.compute_s -= part.seconds();
+  r.memory_s -= part.seconds();
+  r.flops -= part.flops;
+  r.bytes -= part.bytes;
+}
+
+void add_fixed(std::vector<ExplainRow>& rows, const StepModel& m, const StepShape& s, bool mixed) {
+  if (m.attention().fixed.empty()) return;
+  const Rooflines r = fixed_part(m, s, mixed);
+  const bool states = m.input().architecture.state.has_value();
+  rows.push_back({states ? "decode states" : "decode attention, cross", 0, r.seconds(), 0,
+                  r.compute_s > r.memory_s ? Resource::Compute : Resource::Memory, r.flops, r.bytes, datasheet, false});
+}
+
 void add_decode(std::vector<ExplainRow>& rows, const StepModel& m, const StepShape& s, bool mixed) {
   if (s.decode_requests == 0) return;
   constexpr std::array<std::string_view, 2> names = {"decode attention", "decode attention, windowed"};
   for (int c = 0; c < 2; ++c) {
+    if (c == 0) add_fixed(rows, m, s, mixed);
     if (m.attention().decode[static_cast<std::size_t>(c)].empty()) continue;
     const std::int64_t context = c == 0 ? s.decode_context : s.decode_context_windowed;
-    const Rooflines r = m.decode(c, s.decode_requests, static_cast<double>(context), mixed);
+    Rooflines r = m.decode(c, s.decode_requests, static_cast<double>(context), mixed);
+    if (c == 0) take_out(r, fixed_part(m, s, mixed));
     rows.push_back({std::string(names[static_cast<std::size_t>(c)]), 0, r.seconds(), 0,
                     r.die_link                 ? Resource::DieLink
                     : r.compute_s > r.memory_s ? Resource::Compute
@@ -55,8 +82,12 @@ void label_prefill(ExplainRow& row, const StepModel& m,
                    const std::vector<std::pair<std::int32_t, std::int32_t>>& chunks) {
   bool sheet = false;
   Evidence weakest = Evidence::Measured;
-  for (std::size_t c = 0; c < 2; ++c) {
+  for (std::size_t c = 0; c < m.attention().prefill.size(); ++c) {
     if (m.attention().prefill[c].forms.empty()) continue;
+    if (c == 2) {
+      sheet = true;
+      continue;
+    }
     const MeasuredPrefill& table = m.measured(static_cast<int>(c)).prefill;
     sheet = sheet || table.empty();
     if (table.empty()) continue;

@@ -1,5 +1,6 @@
 // Which table answers for which operator.
 #include "cost/measured.hpp"
+#include "model/blocks.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -57,7 +58,7 @@ MeasuredCurve moe_curve(const KernelTables& t, const OperatorInput& in, const Op
   const auto type = data_type(op.weights, op.activations);
   if (!type || !a.moe) return {};
   kernels::MoeShape s;
-  s.hidden = a.hidden;
+  s.hidden = a.moe->latent > 0 ? a.moe->latent : a.hidden;
   s.inter = a.moe->intermediate;
   s.experts = op.experts;
   s.top_k = op.top_k;
@@ -113,19 +114,19 @@ MeasuredCurve convert_curve(const KernelTables& t, const Operator& op, std::int3
   return MeasuredCurve(most, [&](double tokens) { return fastest(*found, at(tokens)); });
 }
 
+// Attention of some equal blocks of one class.
 struct Heads {
   double query = 0;
   double kv = 0;
   double dim = 0;
   double window = 0;
   DataType cache = DataType::Bf16;
+  double layers = 0;
 };
 
-std::optional<KernelTime> decode_time(const Kernels& k, const Heads& h, double layers, double batch, double context) {
+std::optional<KernelTime> decode_time(const Kernels& k, const Heads& h, double batch, double context) {
   kernels::DecodeShape s{batch, h.query, h.kv, h.dim, context, h.window, h.cache, false};
-  auto t = k.decode(s);
-  if (t) t->seconds *= layers;
-  return t;
+  return k.decode(s);
 }
 
 std::optional<KernelTime> prefill_time(const Kernels& k, const Heads& h, double tokens) {
@@ -135,23 +136,66 @@ std::optional<KernelTime> prefill_time(const Kernels& k, const Heads& h, double 
   return k.prefill(s);
 }
 
-MeasuredDecode decode_table(const KernelTables& t, const Heads& h, double layers, std::int32_t decoders,
+// All blocks of a class together: the sum over its kinds, as uncertain as the worst of them; nothing where one is
+// unknown.
+template <typename Ask>
+std::optional<KernelTime> summed(const std::vector<Heads>& heads, const Ask& ask) {
+  std::optional<KernelTime> sum;
+  for (const Heads& h : heads) {
+    auto t = ask(h);
+    if (!t) return std::nullopt;
+    t->seconds *= h.layers;
+    if (sum) {
+      t->seconds += sum->seconds;
+      t->extrapolated = t->extrapolated || sum->extrapolated;
+      if (sum->origin == Evidence::Derived) t->origin = Evidence::Derived;
+      t->error = std::max(t->error, sum->error);
+    }
+    sum = t;
+  }
+  return sum;
+}
+
+MeasuredDecode decode_table(const KernelTables& t, const std::vector<Heads>& heads, std::int32_t decoders,
                             std::int32_t context) {
   const auto at = [&](double d, double c) {
-    return [&h, layers, d, c](const Kernels& k, const TableChoice&) { return decode_time(k, h, layers, d, c); };
+    return [&heads, d, c](const Kernels& k, const TableChoice&) {
+      return summed(heads, [&](const Heads& h) { return decode_time(k, h, d, c); });
+    };
   };
-  const TableChoice* found = first(t.decode, h.cache, at(1, probe));
+  const TableChoice* found = first(t.decode, heads[0].cache, at(1, probe));
   if (found == nullptr) return {};
   return MeasuredDecode(decoders, context, [&](double d, double c) { return fastest(*found, at(d, c)); });
 }
 
-MeasuredPrefill prefill_table(const KernelTables& t, const Heads& h, double layers, std::int32_t context) {
+MeasuredPrefill prefill_table(const KernelTables& t, const std::vector<Heads>& heads, std::int32_t context) {
   const auto at = [&](double n) {
-    return [&h, n](const Kernels& k, const TableChoice&) { return prefill_time(k, h, n); };
+    return [&heads, n](const Kernels& k, const TableChoice&) {
+      return summed(heads, [&](const Heads& h) { return prefill_time(k, h, n); });
+    };
   };
-  const TableChoice* found = first(t.prefill, h.cache, at(probe));
+  const TableChoice* found = first(t.prefill, heads[0].cache, at(probe));
   if (found == nullptr) return {};
-  return MeasuredPrefill(context, layers, [&](double n) { return fastest(*found, at(n)); });
+  return MeasuredPrefill(context, 1, [&](double n) { return fastest(*found, at(n)); });
+}
+
+// Blocks of a class that tables may know; empty where they know none: latent attention, chunked windows, keys and
+// values of different widths.
+std::vector<Heads> heads_of(const OperatorInput& in, int layer_class, DataType cache, MeasuredAttention& out) {
+  std::vector<Heads> heads;
+  bool known = true;
+  for (const model::AttentionBlocks& g : model::blocks_of(in.architecture).attention) {
+    const model::Attention& a = *g.attention;
+    const double layers = g.cross ? 0 : layer_class == 1 ? g.windowed : g.count - g.windowed;
+    if (layers <= 0) continue;
+    out.layers += layers;
+    const bool chunked = layer_class == 1 && a.window_is_chunk;
+    known = known && a.kind == model::AttentionKind::Gqa && !chunked && model::value_width(a) == a.head_dim;
+    heads.push_back({static_cast<double>(a.heads) / in.tensor,
+                     std::max(1.0, static_cast<double>(a.kv_heads) / in.tensor), static_cast<double>(a.head_dim),
+                     layer_class == 1 ? a.window : 0.0, cache, layers});
+  }
+  return known ? heads : std::vector<Heads>{};
 }
 
 }  // namespace
@@ -189,18 +233,14 @@ MeasuredCurve measured_curve(const KernelTables& t, const OperatorInput& in, con
 
 MeasuredAttention measured_attention(const KernelTables& t, const OperatorInput& in, int layer_class,
                                      const MeasuredLimits& limits) {
-  const model::Attention& a = in.architecture.attention;
-  const double windowed = a.window > 0 ? a.windowed_layers : 0;
   MeasuredAttention out;
-  out.layers = layer_class == 0 ? in.architecture.layers - windowed : windowed;
   const auto cache = cache_type(in.precision.kv_cache);
-  const bool chunked = layer_class == 1 && a.window_is_chunk;
-  if (out.layers <= 0 || a.kind != model::AttentionKind::Gqa || !cache || chunked) return out;
-  const Heads h = {static_cast<double>(a.heads) / in.tensor, std::max(1.0, static_cast<double>(a.kv_heads) / in.tensor),
-                   static_cast<double>(a.head_dim), layer_class == 1 ? a.window : 0.0, *cache};
-  const std::int32_t context = layer_class == 1 ? std::min(a.window, limits.context) : limits.context;
-  out.decode = decode_table(t, h, out.layers, limits.decoders, context);
-  out.prefill = prefill_table(t, h, out.layers, limits.context);
+  const std::vector<Heads> heads = heads_of(in, layer_class, cache.value_or(DataType::Bf16), out);
+  if (heads.empty() || !cache) return out;
+  const std::int32_t context =
+      layer_class == 1 ? std::min(static_cast<std::int32_t>(heads[0].window), limits.context) : limits.context;
+  out.decode = decode_table(t, heads, limits.decoders, context);
+  out.prefill = prefill_table(t, heads, limits.context);
   return out;
 }
 

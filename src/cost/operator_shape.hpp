@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cost/operators.hpp"
+#include "model/blocks.hpp"
 #include "model/footprint.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -16,13 +16,13 @@ inline constexpr double act = 2.0;  // bytes of an activation between kernels: B
 struct Shape {
   const OperatorInput& in;
   const model::Architecture& a;
+  model::Blocks blocks;
   double layers, hidden, tensor;
 
   explicit Shape(const OperatorInput& i)
-      : in(i), a(i.architecture), layers(a.layers), hidden(a.hidden), tensor(i.tensor) {}
+      : in(i), a(i.architecture), blocks(model::blocks_of(a)), layers(a.layers), hidden(a.hidden), tensor(i.tensor) {}
 
-  double local_heads() const { return a.attention.heads / tensor; }
-  double local_kv() const { return std::max(1.0, a.attention.kv_heads / tensor); }
+  double halves() const { return blocks.mixers() + blocks.feed_forwards(); }
   MatrixMath math(precision::Format weights, precision::Format activations) const {
     return matrix_math(weights, activations, in.gpu, in.efficiency);
   }
@@ -66,13 +66,16 @@ struct FeedForward {
   precision::Format activations = precision::Format::BFloat16;
   std::string_view label;  // empty where there is one group
 
-  double layers() const { return group.dense_layers + group.moe_layers; }
+  double layers() const { return group.dense_layers() + group.moe_layers; }
   Shape::Operands mlp() const { return {group.mlp, activations, label}; }
   Shape::Operands experts() const { return {group.experts, activations, label}; }
 };
 
 // The groups of a model: one, with the pool's activations, unless formats differ by block.
 std::vector<FeedForward> feed_forward(const OperatorInput& in);
+
+// Attention and states, all but their cores.
+void add_mixers(std::vector<Operator>& ops, const Shape& s);
 
 // Conversions of the inputs of multiplications, as the pool's precision says they are done.
 void add_conversions(std::vector<Operator>& ops, const Shape& s, const std::vector<FeedForward>& groups);

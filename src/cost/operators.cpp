@@ -15,45 +15,6 @@ using precision::Format;
 constexpr double logit = 4.0;           // sampler works in FP32
 constexpr double sampler_passes = 3.0;  // assumed: temperature with rejection sampling, 3-4 passes (SPEC 2.4)
 
-void add_gqa(std::vector<Operator>& ops, const Shape& s) {
-  const model::Attention& t = s.a.attention;
-  const Format w = s.in.precision.weights.attention;
-  const double d = t.head_dim;
-  const double query = s.local_heads() * d;
-  const double kv = s.local_kv() * d;
-  const double gate = t.output_gate ? query : 0.0;
-  ops.push_back(s.gemm("qkv projection", s.layers, query + gate + 2.0 * kv, s.hidden, w));
-  if (t.qk_norm || t.qk_norm_all_heads) ops.push_back(s.small("q and k norm", s.layers, 2.0 * (query + kv) * act));
-  ops.push_back(s.small("rope", s.layers, 2.0 * (query + kv) * act));
-  ops.push_back(
-      s.small("kv write", s.layers, 2.0 * kv * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
-  ops.push_back(s.gemm("output projection", s.layers, s.hidden, query, w));
-}
-
-void add_mla(std::vector<Operator>& ops, const Shape& s) {
-  const model::Attention& t = s.a.attention;
-  const Format w = s.in.precision.weights.attention;
-  const double heads = s.local_heads();
-  const double query = heads * (t.qk_nope_dim + t.qk_rope_dim);
-  const double latent = t.kv_lora_rank + t.qk_rope_dim;
-  if (t.q_lora_rank > 0) {
-    ops.push_back(s.gemm("q and kv down projection", s.layers, t.q_lora_rank + latent, s.hidden, w));
-    ops.push_back(s.gemm("q up projection", s.layers, query, t.q_lora_rank, w));
-  } else {
-    ops.push_back(s.gemm("q and kv projection", s.layers, query + latent, s.hidden, w));
-  }
-  if (t.indexer_heads > 0) {
-    const double wide = t.indexer_heads * static_cast<double>(t.indexer_dim);
-    const double rank = t.q_lora_rank > 0 ? t.q_lora_rank : s.hidden;
-    ops.push_back(s.gemm("indexer query projection", s.layers, wide, rank, w));
-    ops.push_back(s.gemm("indexer key projection", s.layers, t.indexer_dim + t.indexer_heads, s.hidden, w));
-  }
-  ops.push_back(s.small("latent norms", s.layers, 2.0 * (t.q_lora_rank + t.kv_lora_rank) * act));
-  ops.push_back(s.small("rope", s.layers, 2.0 * (heads + 1.0) * t.qk_rope_dim * act));
-  ops.push_back(s.small("kv write", s.layers, latent * (act + precision::bytes_per_element(s.in.precision.kv_cache))));
-  ops.push_back(s.gemm("output projection", s.layers, s.hidden, heads * t.v_dim, w));
-}
-
 struct MlpNames {
   std::string_view up, down;
 };
@@ -83,15 +44,18 @@ void add_experts(std::vector<Operator>& ops, const Shape& s, const FeedForward& 
   const double inner = m.intermediate / s.tensor;
   const double copies = m.top_k;
   const double into = s.a.gated_mlp ? 2.0 : 1.0;
+  const double width = m.latent > 0 ? m.latent : s.hidden;
   const auto small = [&](std::string_view name, double unit_bytes) {
     ops.push_back(s.small(name, layers, unit_bytes));
     ops.back().label = ff.label;
   };
-  small("expert permutation", (1.0 + copies) * s.hidden * act);
-  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, s.hidden, ff));
+  if (m.latent > 0) ops.push_back(s.gemm("latent down projection", layers, width, s.hidden, ff.mlp()));
+  small("expert permutation", (1.0 + copies) * width * act);
+  ops.push_back(expert_gemm(s, "experts gate and up", into * inner, width, ff));
   small("expert activation", copies * (into + 1.0) * inner * act);
-  ops.push_back(expert_gemm(s, "experts down", s.hidden, inner, ff));
-  small("expert combination", (1.0 + copies) * s.hidden * act);
+  ops.push_back(expert_gemm(s, "experts down", width, inner, ff));
+  small("expert combination", (1.0 + copies) * width * act);
+  if (m.latent > 0) ops.push_back(s.gemm("latent up projection", layers, s.hidden, width, ff.mlp()));
   add_mlp(ops, s, {"shared expert gate and up", "shared expert down"}, layers, m.shared_intermediate / s.tensor,
           ff.mlp());
 }
@@ -104,12 +68,14 @@ void add_moe(std::vector<Operator>& ops, const Shape& s, const std::vector<FeedF
     if (ff.group.moe_layers > 0) add_experts(ops, s, ff);
 }
 
+// One after each half of a block and one after the embedding.
 void add_collectives(std::vector<Operator>& ops, const Shape& s) {
   if (s.in.tensor == 1) return;
-  ops.push_back(s.collective("all-reduce", Kind::AllReduce, 2.0 * s.layers + 1.0, s.hidden * act));
+  ops.push_back(s.collective("all-reduce", Kind::AllReduce, s.halves() + 1.0, s.hidden * act));
+  double normed = 0;
+  for (const model::AttentionBlocks& g : s.blocks.attention) normed += g.attention->qk_norm_all_heads ? g.count : 0;
   // The mean square of q and of k over all heads: one FP32 each per token.
-  if (s.a.attention.qk_norm_all_heads)
-    ops.push_back(s.collective("q and k norm all-reduce", Kind::AllReduce, 2.0 * s.layers, logit));
+  if (normed > 0) ops.push_back(s.collective("q and k norm all-reduce", Kind::AllReduce, 2.0 * normed, logit));
 }
 
 double share(const Operator& op, double blend, double m) { return gemm_share(op.math.efficiency, blend, m); }
@@ -159,11 +125,10 @@ void scale(OperatorTime& t, double count) {
 namespace {
 
 // A fused all-reduce takes the norm that follows it along; only the first norm of all follows none.
-double norms(const OperatorInput& in) {
-  const double layers = in.architecture.layers;
-  const double all = layers * std::max(1, in.architecture.norms_per_layer);
-  if (!in.host.fused_all_reduce_norm || in.tensor == 1) return all;
-  return std::max(1.0, all - 2.0 * layers + 1.0);
+double norms(const Shape& s) {
+  const double all = std::max(s.halves() / 2, static_cast<double>(s.blocks.norms));
+  if (!s.in.host.fused_all_reduce_norm || s.in.tensor == 1) return all;
+  return std::max(1.0, all - s.halves() + 1.0);
 }
 
 }  // namespace
@@ -190,15 +155,12 @@ std::vector<Operator> token_operators(const OperatorInput& in) {
   const double element = precision::bytes_per_element(in.precision.weights.embedding);
   ops.push_back(s.small("embedding", 1, s.hidden * (element + act)));
   // Residual addition fused: reads two streams, writes two. Norms of q and k are counted with their projections.
-  ops.push_back(s.small("norm", norms(in), 4.0 * s.hidden * act));
-  if (in.architecture.attention.kind == model::AttentionKind::Gqa)
-    add_gqa(ops, s);
-  else
-    add_mla(ops, s);
+  ops.push_back(s.small("norm", norms(s), 4.0 * s.hidden * act));
+  add_mixers(ops, s);
   const std::vector<FeedForward> groups = feed_forward(in);
   for (const FeedForward& ff : groups)
-    add_mlp(ops, s, {"mlp gate and up", "mlp down"}, ff.group.dense_layers, in.architecture.intermediate / s.tensor,
-            ff.mlp());
+    for (const model::DenseBlocks& d : ff.group.dense)
+      add_mlp(ops, s, {"mlp gate and up", "mlp down"}, d.count, d.width / s.tensor, ff.mlp());
   if (in.architecture.moe && in.architecture.moe->layers > 0) add_moe(ops, s, groups);
   add_conversions(ops, s, groups);
   add_collectives(ops, s);

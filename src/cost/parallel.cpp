@@ -1,6 +1,7 @@
 #include "cost/parallel.hpp"
 
 #include "config/fields.hpp"
+#include "model/blocks.hpp"
 
 #include <fmt/format.h>
 
@@ -18,12 +19,21 @@ std::string why_not(const model::Architecture& a, std::int32_t tensor) {
   const auto divides = [&](std::string_view what, std::int32_t width) {
     return width <= 0 || width % tensor == 0 ? "" : fmt::format("does not divide the {} {}", width, what);
   };
-  if (std::string heads = divides("attention heads", a.attention.heads); !heads.empty()) return heads;
-  const std::int32_t kv = a.attention.kv_heads;
-  if (a.attention.kind == model::AttentionKind::Gqa && kv > 0 && kv % tensor != 0 && tensor % kv != 0)
-    return fmt::format("neither divides the {} KV heads nor is a multiple of them", kv);
-  if (std::string columns = divides("MLP columns", a.intermediate); a.dense_layers > 0 && !columns.empty())
-    return columns;
+  const model::Blocks blocks = model::blocks_of(a);
+  for (const model::AttentionBlocks& g : blocks.attention) {
+    if (std::string heads = divides("attention heads", g.attention->heads); !heads.empty()) return heads;
+    const std::int32_t kv = g.attention->kv_heads;
+    if (g.attention->kind == model::AttentionKind::Gqa && kv > 0 && kv % tensor != 0 && tensor % kv != 0)
+      return fmt::format("neither divides the {} KV heads nor is a multiple of them", kv);
+  }
+  if (a.state && blocks.state > 0) {
+    if (std::string heads = divides("state heads", a.state->heads); !heads.empty()) return heads;
+    const std::int32_t groups = a.state->groups;
+    if (groups % tensor != 0 && tensor % groups != 0)
+      return fmt::format("neither divides the {} groups of states nor is a multiple of them", groups);
+  }
+  for (const model::DenseBlocks& g : blocks.dense)
+    if (std::string columns = divides("MLP columns", g.width); !columns.empty()) return columns;
   if (!a.moe) return "";
   if (std::string columns = divides("columns per expert", a.moe->intermediate); !columns.empty()) return columns;
   return divides("shared expert columns", a.moe->shared_intermediate);

@@ -1,6 +1,7 @@
 #include "cost/roofline.hpp"
 
 #include "core/units.hpp"
+#include "model/blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +65,9 @@ void check_step_model(const StepModelInput& in, core::Problems& problems, const 
     problems.add(place + "/parallel/tensor", "tensor {} exceeds the {} of one {} domain; use at most {}",
                  in.parallel.tensor, core::counted(in.fabric.max_ranks, "GPU"), in.fabric.name, in.fabric.max_ranks);
   }
-  if (in.architecture.attention.window_is_chunk && in.architecture.attention.windowed_layers > 0) {
+  const auto blocks = model::blocks_of(in.architecture).attention;
+  if (std::any_of(blocks.begin(), blocks.end(),
+                  [](const auto& g) { return g.windowed > 0 && g.attention->window_is_chunk; })) {
     warnings.push_back(in.architecture.name +
                        ": decode attention in chunked layers is charged like a sliding window of the "
                        "same size, about twice the tokens they read on average");
@@ -210,6 +213,13 @@ Rooflines StepModel::decode(int layer_class, double decoders, double context, bo
     r.memory_s = table.decode.at(decoders, context).seconds;
   }
   if (dies_.changed() || power_.limited()) cross_decode(layer_class, decoders, context, r);
+  if (layer_class == 0 && !attention_.fixed.empty()) {
+    const Rooflines f = attention_.fixed.at(decoders, 0);
+    r.compute_s += f.seconds();
+    r.memory_s += f.seconds();
+    r.flops += f.flops;
+    r.bytes += f.bytes;
+  }
   r.compute_s *= factor(mixed);
   r.memory_s *= factor(mixed);
   return r;
@@ -220,7 +230,7 @@ double StepModel::chunk_s(std::int32_t from, std::int32_t to) const {
   for (std::size_t i = 0; i < attention_.prefill.size(); ++i) {
     const ChunkClass& c = attention_.prefill[i];
     if (c.forms.empty()) continue;
-    if (!measured_[i].prefill.empty()) {
+    if (i < measured_.size() && !measured_[i].prefill.empty()) {
       seconds += measured_[i].prefill.chunk_s(from, to);
       continue;
     }

@@ -85,7 +85,8 @@ class StepModel {
   // Everything that depends on the number of tokens alone, attention launches included; and on the sampled rows alone.
   Parts tokens(std::int32_t n, bool mixed) const;
   Parts rows(std::int32_t n, bool mixed) const;
-  // Decode attention of one class of layers; the latent absorption of MLA belongs to the whole-context class (0).
+  // Decode attention of one class of layers; the latent absorption of MLA, states and cross attention belong to the
+  // whole-context class (0).
   Rooflines decode(int layer_class, double decoders, double context, bool mixed) const;
   // Attention of the prefill chunk [from, to), seconds.
   double chunk_s(std::int32_t from, std::int32_t to) const;

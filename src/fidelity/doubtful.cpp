@@ -36,7 +36,7 @@ constexpr Doubt doubts[] = {
     {"gpt-oss-120b", "b200", "=trtllm", 8, 8, 1024, 1024, 32, 64, "", old_build},
     {"gpt-oss-120b", "b200", "=trtllm", 4, 4, any, any, 128, 128, "", old_build},
     {"gpt-oss-120b", "b200", "=trtllm", 1, 1, any, any, 32, 32, "", old_build},
-    {"kimi-k2", "h200", "vllm 0.16", 0, 0, 1024, 8192, 16, 16, "", lone},
+    {"kimi-k2.5", "h200", "vllm 0.16", 0, 0, 1024, 8192, 16, 16, "", lone},
     {"minimax-m2.5", "b200", "vllm 0.17", 4, 4, 1024, 8192, 8, 8, "ttft_ms", lone},
     {"minimax-m2.5", "b200", "vllm 0.17", 4, 4, 1024, 1024, 4, 4, "ttft_ms", lone},
     {"minimax-m2.5", "h100", "vllm", 0, 0, 8192, 1024, 4, 4, "", lone},

@@ -134,6 +134,8 @@ void read_settings(const CsvRow& row, KvRow& out) {
 std::string unstated(const CsvRow& row, const KvRow& out) {
   if (row.at("note").find("connector") != std::string::npos)
     return "connector memory (a KV connector holds some of its own)";
+  if (out.input.architecture.encoder_tokens > 0)
+    return "activation_peak_gib (an encoder's own activations are not modelled)";
   const bool two_layouts = out.input.formats.experts == Format::Mxfp4 && out.input.gpu.architecture == "hopper";
   const bool named = row.at("weight_dtype").find("Marlin") != std::string::npos;
   if (two_layouts && out.weights_gib == 0 && !named)

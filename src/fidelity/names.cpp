@@ -20,20 +20,17 @@ constexpr std::array<std::string_view, 12> suffixes = {
     "-fp8", "-nvfp4", "-fp4", "-mxfp4", "-int4", "-awq", "-instruct", "-instruct-2507", "-2507", "-hf", "-99.9", "-99"};
 
 // Names whose architecture has a document under another one: the same tensors, other weights or context.
-constexpr std::array<Pair, 9> aliases = {Pair{"llama-3.3-70b", "llama-3.1-70b"},
-                                         Pair{"llama-3-70b", "llama-3.1-70b"},
-                                         Pair{"llama-3-8b", "llama-3.1-8b"},
-                                         Pair{"llama3.1-8b", "llama-3.1-8b"},
-                                         Pair{"llama2-70b", "llama-2-70b"},
-                                         Pair{"llama-4-scout-17b-16e", "llama-4-scout"},
-                                         Pair{"kimi-k2.5", "kimi-k2"},
-                                         Pair{"deepseek-r1-0528", "deepseek-r1"},
-                                         Pair{"llama-4-maverick-17b-128e", "llama-4-maverick"}};
+constexpr std::array<Pair, 8> aliases = {
+    Pair{"llama-3.3-70b", "llama-3.1-70b"},  Pair{"llama-3-70b", "llama-3.1-70b"},
+    Pair{"llama-3-8b", "llama-3.1-8b"},      Pair{"llama3.1-8b", "llama-3.1-8b"},
+    Pair{"llama2-70b", "llama-2-70b"},       Pair{"llama-4-scout-17b-16e", "llama-4-scout"},
+    Pair{"deepseek-r1-0528", "deepseek-r1"}, Pair{"llama-4-maverick-17b-128e", "llama-4-maverick"}};
 
 // Families that no architecture document can describe yet, and what they need.
-constexpr std::array<Pair, 3> beyond = {Pair{"qwen3.5", "hybrid model: linear attention layers are not modelled"},
-                                        Pair{"kimi-k3", "hybrid model: linear attention layers are not modelled"},
-                                        Pair{"glm-5", "sparse attention of this model is not modelled"}};
+constexpr std::array<Pair, 3> beyond = {
+    Pair{"deepseek-v4", "attention over a compressed context is not modelled"},
+    Pair{"minimax-m3", "block-sparse attention of this model is not modelled"},
+    Pair{"step-3", "its configuration does not state all that its parameter count follows from"}};
 
 constexpr std::array<Pair, 7> nodes = {Pair{"h100", "hgx-h100"}, Pair{"h200", "hgx-h200"},     Pair{"b200", "hgx-b200"},
                                        Pair{"b300", "hgx-b300"}, Pair{"gb200", "gb200-nvl72"}, Pair{"a100", "dgx-a100"},

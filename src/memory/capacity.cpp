@@ -59,6 +59,17 @@ void split_by_recipe(const MemoryRecipe& recipe, const CapacityInput& in, Capaci
   }
 }
 
+// Recurrent states get a pool of their own before the rest becomes blocks.
+void take_states(const MemoryRecipe& recipe, const CapacityInput& in, Capacity& out) {
+  if (in.pooled_state_bytes <= 0) return;
+  const double share = recipe.state_to_kv_ratio / (1 + recipe.state_to_kv_ratio);
+  out.state_slots = recipe.state_to_kv_ratio > 0
+                        ? static_cast<std::int64_t>(std::max(0.0, out.kv_bytes) * share / in.pooled_state_bytes)
+                        : in.max_num_seqs;
+  out.states = static_cast<double>(out.state_slots) * in.pooled_state_bytes;
+  out.kv_bytes -= out.states;
+}
+
 std::int64_t blocks_in(double bytes, double block_bytes) {
   return bytes > 0 ? static_cast<std::int64_t>(std::floor(bytes / block_bytes)) : 0;
 }
@@ -94,7 +105,8 @@ Capacity capacity(const MemoryRecipe& recipe, const CapacityInput& in) {
   out.weights = in.weights_bytes;
   out.non_torch = recipe.non_torch_gib * GiB + collectives(recipe, in);
   split_by_recipe(recipe, in, out);
-  out.most_kv_bytes = in.gpu_memory_bytes - out.weights - out.activation_peak - out.non_torch - out.graphs;
+  take_states(recipe, in, out);
+  out.most_kv_bytes = in.gpu_memory_bytes - out.weights - out.activation_peak - out.non_torch - out.graphs - out.states;
   out.most_blocks = blocks_in(out.most_kv_bytes, in.block_bytes);
   if (in.kv_cache_memory_gib) out.kv_bytes = *in.kv_cache_memory_gib * GiB;
   out.blocks = blocks_in(out.kv_bytes, in.block_bytes);
@@ -131,6 +143,10 @@ void describe(config::Fields& f, MemoryRecipe& r) {
   f.field("graph_mib_per_layer", r.graph_mib_per_layer, closed(0, 10000),
           "captured graphs that the engine subtracts, MiB per layer; 0: it subtracts none");
   f.field("null_block", r.null_block, "one block of the pool is never handed out");
+  f.field("state_to_kv_ratio", r.state_to_kv_ratio, closed(0, 1000),
+          "memory of recurrent states over that of keys and values; 0: states for max_num_seqs requests");
+  f.field("states_per_request", r.states_per_request, closed(0, 100),
+          "slots of the pool of states that a running request may need; 0: one");
 }
 
 }  // namespace servecast::memory

@@ -32,6 +32,8 @@ struct MemoryRecipe {
   double collectives_host_gib = 0;      // the same where GPUs meet over PCIe only
   double graph_mib_per_layer = 0;       // captured graphs, where the engine subtracts them; 0: it does not
   bool null_block = false;              // one block of the pool is never handed out
+  double state_to_kv_ratio = 0;         // recurrent states' memory over that of keys and values; 0: max_num_seqs states
+  double states_per_request = 0;        // slots of that pool that a running request may need; 0: one
 };
 
 void describe(config::Fields& f, MemoryRecipe& r);
@@ -53,6 +55,7 @@ struct CapacityInput {
   bool graphs = true;
   std::int32_t graph_max_batch = 0;  // sglang_static
   double block_bytes = 0;            // of one block, all layers that share the pool together
+  double pooled_state_bytes = 0;     // of a request's recurrent states, where they have a pool of their own
   std::optional<double> kv_cache_memory_gib;
   std::optional<std::int64_t> num_gpu_blocks_override;
   std::int64_t blocks_needed = 1;  // by one request of the longest allowed length
@@ -67,6 +70,8 @@ struct Capacity {
   double kv_bytes = 0;      // as the recipe or the user says, before rounding to blocks; below 0: nothing is left
   std::int64_t blocks = 0;  // as the engine logs them, the null block included
   std::int64_t usable_blocks = 0;  // without it
+  double states = 0;               // bytes of the pool of recurrent states, taken from kv_bytes
+  std::int64_t state_slots = 0;    // that it holds; requests at once: state_slots / states_per_request
   double most_kv_bytes = 0;        // what the GPU has beside everything else, budget or not
   std::int64_t most_blocks = 0;    // that this holds
   bool exceeds_memory = false;     // the user's own size of the cache is more than that

@@ -1,6 +1,7 @@
 #include "model/architecture.hpp"
 
 #include "core/units.hpp"
+#include "model/block_rules.hpp"
 
 #include <fmt/core.h>
 
@@ -9,38 +10,44 @@
 namespace servecast::model {
 namespace {
 
+// Of one attention; complain takes keys inside it.
 void check_heads(const Attention& a, const Complain& complain) {
   if (a.heads <= 0 || a.kv_heads <= 0) return;  // reported as absent or out of range
   if (a.heads % a.kv_heads != 0) {
-    complain("attention/kv_heads",
-             fmt::format("{} does not divide {}", a.kv_heads, core::counted(a.heads, "query head")));
+    complain("kv_heads", fmt::format("{} does not divide {}", a.kv_heads, core::counted(a.heads, "query head")));
   }
   if (a.kind == AttentionKind::Gqa && a.head_dim == 0) {
-    complain("attention/head_dim", "absent; gqa attention needs the width of a head");
+    complain("head_dim", "absent; gqa attention needs the width of a head");
   }
 }
 
+void check_indexer(const Attention& a, const Complain& complain) {
+  const bool own = a.indexer_heads > 0;
+  if (own != (a.indexer_dim > 0) || (own && a.indexer_top_k == 0)) {
+    complain("indexer_heads", "indexer_heads, indexer_dim and indexer_top_k go together; give all or none");
+  }
+  if (own && a.q_lora_rank == 0) complain("q_lora_rank", "absent; the indexer reads the compressed query");
+}
+
 void check_mla(const Attention& a, const Complain& complain) {
-  const bool any = a.q_lora_rank > 0 || a.kv_lora_rank > 0 || a.qk_nope_dim > 0 || a.qk_rope_dim > 0 || a.v_dim > 0;
+  const bool any = a.q_lora_rank > 0 || a.kv_lora_rank > 0 || a.qk_nope_dim > 0 || a.qk_rope_dim > 0;
   if (a.kind == AttentionKind::Gqa) {
-    if (any) complain("attention/kind", "gqa with MLA widths; set kind to \"mla\" or drop them");
-    if (a.indexer_heads > 0) complain("attention/indexer_heads", "only sparse MLA has an indexer; drop the key");
+    if (any) complain("kind", "gqa with MLA widths; set kind to \"mla\" or drop them");
+    if (a.indexer_heads > 0 || a.indexer_top_k > 0)
+      complain("indexer_heads", "only sparse MLA has an indexer; drop the key");
+    if (a.values_are_keys && value_width(a) != a.head_dim)
+      complain("values_are_keys", "keys and values of one projection are equally wide; drop v_dim");
     return;
   }
   const auto needed = [&](std::string_view key, std::int32_t value) {
-    if (value == 0) complain(fmt::format("attention/{}", key), "absent; mla attention needs it");
+    if (value == 0) complain(key, "absent; mla attention needs it");
   };
   needed("kv_lora_rank", a.kv_lora_rank);
   needed("qk_nope_dim", a.qk_nope_dim);
   needed("qk_rope_dim", a.qk_rope_dim);
   needed("v_dim", a.v_dim);
-  if (a.window > 0) complain("attention/window", "windows with mla attention are not supported; drop the key");
-  if ((a.indexer_heads > 0) != (a.indexer_dim > 0) || (a.indexer_heads > 0) != (a.indexer_top_k > 0)) {
-    complain("attention/indexer_heads", "indexer_heads, indexer_dim and indexer_top_k go together; give all or none");
-  }
-  if (a.indexer_heads > 0 && a.q_lora_rank == 0) {
-    complain("attention/q_lora_rank", "absent; the indexer reads the compressed query");
-  }
+  if (a.window > 0) complain("window", "windows with mla attention are not supported; drop the key");
+  check_indexer(a, complain);
 }
 
 void check_window(const Architecture& m, const Complain& complain) {
@@ -52,14 +59,11 @@ void check_window(const Architecture& m, const Complain& complain) {
     complain("attention/windowed_layers",
              fmt::format("{} exceeds {}", a.windowed_layers, core::counted(m.layers, "layer")));
   }
-  if (a.window_is_chunk && a.window == 0) {
-    complain("attention/window_is_chunk", "given without a window; give the chunk's size as window");
-  }
 }
 
 void check_moe(const Architecture& m, const Complain& complain) {
   const std::int32_t moe_layers = m.moe ? m.moe->layers : 0;
-  if (m.dense_layers + moe_layers != m.layers) {
+  if (!m.blocks && m.dense_layers + moe_layers != m.layers) {
     complain("dense_layers", fmt::format("{} dense and {} do not add up to {}", m.dense_layers,
                                          core::counted(moe_layers, "MoE layer"), core::counted(m.layers, "layer")));
   }
@@ -104,13 +108,31 @@ void check_statistics(const Architecture& m, const Complain& complain) {
 
 }  // namespace
 
+void check_attention(const Attention& a, const Complain& complain) {
+  check_heads(a, complain);
+  check_mla(a, complain);
+  if (a.window_is_chunk && a.window == 0) {
+    complain("window_is_chunk", "given without a window; give the chunk's size as window");
+  }
+}
+
 void check(const Architecture& a, const Complain& complain) {
-  check_heads(a.attention, complain);
-  check_mla(a.attention, complain);
-  check_window(a, complain);
+  check_attention(a.attention, [&](std::string_view key, const std::string& message) {
+    complain(fmt::format("attention/{}", key), message);
+  });
+  if (!a.blocks) check_window(a, complain);
   check_moe(a, complain);
   check_statistics(a, complain);
-  if (a.dense_layers > 0 && a.intermediate == 0) complain("intermediate", "absent although there are dense layers");
+  if (a.blocks) {
+    check_blocks(a, complain);
+  } else {
+    if (a.dense_layers > 0 && a.intermediate == 0) complain("intermediate", "absent although there are dense layers");
+    if (a.attention.indexer_top_k > 0 && a.attention.indexer_heads == 0)
+      complain("attention/indexer_heads", "absent although tokens are selected; give the indexer");
+    if (a.state) complain("state", "given without blocks, which say where it is; give the kinds and their order");
+    if (a.encoder_tokens > 0)
+      complain("encoder_tokens", "given without blocks that attend to an encoder; drop the key");
+  }
 }
 
 }  // namespace servecast::model

@@ -2,6 +2,7 @@
 // Counts are per model, never per rank; widths are in elements. A model file is this struct plus provenance.
 #pragma once
 
+#include "model/state_mixer.hpp"
 #include "precision/distribution.hpp"
 #include "precision/format.hpp"
 
@@ -27,19 +28,20 @@ struct Attention {
   AttentionKind kind = AttentionKind::Gqa;
   std::int32_t heads = 0;
   std::int32_t kv_heads = 0;
-  std::int32_t head_dim = 0;  // GQA: of q, k and v; MLA: 0
+  std::int32_t head_dim = 0;  // GQA: of q and k, and of v unless v_dim says else; MLA: 0
   bool qkv_bias = false;
   bool output_bias = false;
   bool qk_norm = false;            // RMSNorm weights on q and k, per head
   bool qk_norm_all_heads = false;  // normalised over all heads together (two extra tiny all-reduces under TP)
   bool sinks = false;              // one learned sink logit per head (gpt-oss)
   bool output_gate = false;
+  bool values_are_keys = false;  // GQA: no value projection, the keys' serves both (both are cached)
   std::int32_t q_lora_rank = 0;  // MLA from here; 0 = q projected directly
   std::int32_t kv_lora_rank = 0;
   std::int32_t qk_nope_dim = 0;
   std::int32_t qk_rope_dim = 0;
-  std::int32_t v_dim = 0;
-  std::int32_t indexer_heads = 0;  // sparse MLA (DeepSeek-V3.2): lightning indexer
+  std::int32_t v_dim = 0;          // GQA: 0 = head_dim
+  std::int32_t indexer_heads = 0;  // sparse MLA (DeepSeek-V3.2): lightning indexer; 0 with top_k: an earlier block's
   std::int32_t indexer_dim = 0;
   std::int32_t indexer_top_k = 0;
   std::int32_t window = 0;           // sliding or chunked window in tokens, 0 = none
@@ -58,6 +60,7 @@ struct Moe {
   std::int32_t shared_experts = 0;
   std::int32_t shared_intermediate = 0;  // of all shared experts together
   std::int32_t layers = 0;               // MoE layers
+  std::int32_t latent = 0;               // width the routed experts work in, between two shared projections; 0 = hidden
   bool router_bias = false;              // selection bias, one per expert
   bool expert_bias = false;              // biases on expert projections (gpt-oss)
   bool shared_gate = false;              // scalar gate on the shared expert
@@ -101,6 +104,29 @@ struct Published {
   std::string counting;  // with or without embeddings, what is included
 };
 
+// What mixes tokens in a block. Cross: attention over the keys and values of an encoder.
+enum class Mixer : std::uint8_t { Attention, Cross, State, None };
+inline constexpr std::string_view mixer_names[] = {"attention", "cross", "state", "none"};
+constexpr std::span<const std::string_view> names_of(Mixer) { return mixer_names; }
+
+enum class FeedForward : std::uint8_t { Dense, Experts, None };
+inline constexpr std::string_view feed_forward_names[] = {"dense", "experts", "none"};
+constexpr std::span<const std::string_view> names_of(FeedForward) { return feed_forward_names; }
+
+// One kind of block of a model whose blocks differ.
+struct BlockKind {
+  std::string letter;  // one character, which stands for it in the order
+  Mixer mixer = Mixer::Attention;
+  FeedForward feed_forward = FeedForward::Dense;
+  std::optional<Attention> attention;  // where it differs from the model's; a window holds for every block of the kind
+  std::int32_t intermediate = 0;       // width of its dense MLP, 0 = the model's
+};
+
+struct BlockOrder {
+  std::vector<BlockKind> kinds;
+  std::string order;  // a letter a block, first to last
+};
+
 struct Architecture {
   std::string name;
   std::string family;       // model_type of its configuration
@@ -115,9 +141,12 @@ struct Architecture {
   bool mlp_bias = false;
   bool layer_norm_bias = false;        // LayerNorm with bias instead of RMSNorm (OPT)
   std::int32_t learned_positions = 0;  // rows of a learned position table (OPT), 0 with rotary
-  std::int32_t norms_per_layer = 2;
+  std::int32_t norms_per_layer = 2;    // blocks of which one half is absent: half of them
   Attention attention;
   std::optional<Moe> moe;
+  std::optional<StateMixer> state;   // of the blocks that have one
+  std::optional<BlockOrder> blocks;  // absent: all alike but for windows and experts, as the counts say
+  std::int32_t encoder_tokens = 0;   // keys and values that cross attention sees per request
   std::int32_t max_position = 0;
   std::int32_t mtp_layers = 0;        // multi-token-prediction layers, not counted in totals
   std::int64_t tower_parameters = 0;  // vision or audio encoder loaded beside the model, 16-bit, not counted in totals
@@ -131,11 +160,16 @@ struct Architecture {
 // Receives a key of the architecture ("attention/kv_heads") and what is wrong with it.
 using Complain = std::function<void(std::string_view key, const std::string& message)>;
 
+// Width of a value head.
+constexpr std::int32_t value_width(const Attention& a) { return a.v_dim > 0 ? a.v_dim : a.head_dim; }
+
 // Rules across fields. describe() applies them while reading; call it for an architecture built in code.
 void check(const Architecture& a, const Complain& complain);
 
 void describe(config::Fields& f, Attention& a);
 void describe(config::Fields& f, Moe& m);
+void describe(config::Fields& f, BlockKind& k);
+void describe(config::Fields& f, BlockOrder& b);
 void describe(config::Fields& f, TensorFormats& t);
 void describe(config::Fields& f, LayerStatistics& l);
 void describe(config::Fields& f, TensorStatistics& t);

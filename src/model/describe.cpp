@@ -22,8 +22,9 @@ void describe_mla(config::Fields& f, Attention& a) {
   f.field("kv_lora_rank", a.kv_lora_rank, closed(0, max_head_width), "MLA: rank of the cached latent");
   f.field("qk_nope_dim", a.qk_nope_dim, closed(0, max_head_width), "MLA: query and key width without position");
   f.field("qk_rope_dim", a.qk_rope_dim, closed(0, max_head_width), "MLA: width of the rotary part");
-  f.field("v_dim", a.v_dim, closed(0, max_head_width), "MLA: value width per head");
-  f.field("indexer_heads", a.indexer_heads, closed(0, max_heads), "sparse MLA: heads of the token indexer");
+  f.field("v_dim", a.v_dim, closed(0, max_head_width), "value width per head; gqa: 0 = head_dim");
+  f.field("indexer_heads", a.indexer_heads, closed(0, max_heads),
+          "sparse MLA: heads of the token indexer, 0 = an earlier block's");
   f.field("indexer_dim", a.indexer_dim, closed(0, max_head_width), "sparse MLA: width of an indexer head");
   f.field("indexer_top_k", a.indexer_top_k, closed(0, max_context), "sparse MLA: tokens that attention reads");
 }
@@ -56,6 +57,7 @@ void describe(config::Fields& f, Attention& a) {
   f.field("qk_norm_all_heads", a.qk_norm_all_heads, "RMSNorm on q and k over all heads together");
   f.field("sinks", a.sinks, "one learned sink logit per head");
   f.field("output_gate", a.output_gate, "elementwise gate on the attention output");
+  f.field("values_are_keys", a.values_are_keys, "one projection gives keys and values; both are cached");
   describe_mla(f, a);
   f.field("window", a.window, closed(0, max_context), "sliding or chunked window in tokens, 0 = none");
   f.field("window_is_chunk", a.window_is_chunk, "windows are fixed chunks");
@@ -69,6 +71,7 @@ void describe(config::Fields& f, Moe& m) {
   f.field("shared_experts", m.shared_experts, closed(0, max_experts), "experts that every token uses");
   f.field("shared_intermediate", m.shared_intermediate, closed(0, max_width), "width of all shared experts together");
   f.required("layers", m.layers, closed(1, max_layers), "blocks with experts");
+  f.field("latent", m.latent, closed(0, max_width), "width routed experts work in between two projections, 0 = hidden");
   f.field("router_bias", m.router_bias, "one bias per expert in the router");
   f.field("expert_bias", m.expert_bias, "biases on the expert projections");
   f.field("shared_gate", m.shared_gate, "scalar gate on the shared expert");
@@ -76,6 +79,19 @@ void describe(config::Fields& f, Moe& m) {
   f.field("groups", m.groups, closed(1, max_experts), "expert groups of group-limited routing");
   f.field("top_groups", m.top_groups, closed(1, max_experts), "groups a token may use");
   f.field("routed_scaling", m.routed_scaling, config::above(0, 1000), "factor on the routed output");
+}
+
+void describe(config::Fields& f, BlockKind& k) {
+  f.required("letter", k.letter, "one character that stands for the kind in the order");
+  f.field("mixer", k.mixer, "attention, cross (attention to an encoder), state or none");
+  f.field("feed_forward", k.feed_forward, "dense, experts or none");
+  f.field("attention", k.attention, "where it differs from the model's; a window holds for every block of the kind");
+  f.field("intermediate", k.intermediate, closed(0, max_width), "width of the dense MLP, 0 = the model's");
+}
+
+void describe(config::Fields& f, BlockOrder& b) {
+  f.required("kinds", b.kinds, "kinds of blocks");
+  f.required("order", b.order, "one letter a block, first to last");
 }
 
 void describe(config::Fields& f, TensorFormats& t) {
@@ -110,8 +126,12 @@ void describe(config::Fields& f, Architecture& a) {
   f.required("name", a.name, "name users write");
   f.required("family", a.family, "model_type of its configuration");
   describe_blocks(f, a);
-  f.required("attention", a.attention, "attention of every block");
+  f.required("attention", a.attention, "attention of every block that does not state its own");
   f.field("moe", a.moe, "mixture of experts, absent for dense models");
+  f.field("state", a.state, "mixer with a state of constant size, of the blocks that have one");
+  f.field("blocks", a.blocks, "kinds of blocks and their order, where blocks differ in more than windows and experts");
+  f.field("encoder_tokens", a.encoder_tokens, closed(0, max_context),
+          "keys and values per request that cross attention sees");
   f.required("max_position", a.max_position, closed(1, max_context), "longest context the model states");
   f.field("mtp_layers", a.mtp_layers, closed(0, 64), "multi-token-prediction layers, not counted in totals");
   f.field("tower_parameters", a.tower_parameters, closed(0, 1e12),

@@ -4,7 +4,7 @@
 // towers are not counted.
 #pragma once
 
-#include "model/architecture.hpp"
+#include "model/blocks.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,12 +12,6 @@
 #include <vector>
 
 namespace servecast::model {
-
-// Blocks of one pipeline stage: [first, first + count). count < 0: to the end.
-struct LayerRange {
-  std::int32_t first = 0;
-  std::int32_t count = -1;
-};
 
 // How an engine pads. vocab: vLLM rounds the vocabulary up to 64. Experts: kernels for MXFP4 on GPUs without FP4 units
 // want whole tiles.
@@ -44,8 +38,8 @@ struct Shard {
 };
 
 struct WeightBytes {
-  std::int64_t attention = 0;
-  std::int64_t mlp = 0;  // dense MLP and shared experts
+  std::int64_t attention = 0;  // and other mixers
+  std::int64_t mlp = 0;        // dense MLP and shared experts
   std::int64_t experts = 0;
   std::int64_t router = 0;
   std::int64_t norms = 0;    // on the residual stream
@@ -71,15 +65,14 @@ TensorFormats quantised(const TensorFormats& checkpoint, precision::Format weigh
 struct FeedForwardGroup {
   precision::Format mlp = precision::Format::BFloat16;  // dense MLP and shared experts
   precision::Format experts = precision::Format::BFloat16;
-  std::int32_t dense_layers = 0;
   std::int32_t moe_layers = 0;
+  std::vector<DenseBlocks> dense;  // by width
+
+  std::int32_t dense_layers() const;
 };
 
 // Groups of a range, in order of the first block of each; one group unless formats choose by block.
 std::vector<FeedForwardGroup> feed_forward_groups(const Architecture& m, const TensorFormats& formats,
                                                   const LayerRange& range);
-
-// MoE blocks inside a range, by the model's order of dense and MoE blocks.
-std::int32_t moe_layers_in(const Architecture& m, const LayerRange& range);
 
 }  // namespace servecast::model

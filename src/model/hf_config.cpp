@@ -22,11 +22,16 @@ using nlohmann::json;
 
 constexpr int deepest_nesting = 32;
 
-void add_list(const std::string& key, const json& list, HfView& view) {
+std::unique_ptr<HfView> to_view(const json& object, int depth);
+
+void add_list(const std::string& key, const json& list, int depth, HfView& view) {
   if (std::all_of(list.begin(), list.end(), [](const json& v) { return v.is_string(); })) {
     view.text_lists[key] = list.get<std::vector<std::string>>();
   } else if (std::all_of(list.begin(), list.end(), [](const json& v) { return v.is_number(); })) {
     view.number_lists[key] = list.get<std::vector<double>>();
+  } else if (depth < deepest_nesting &&
+             std::all_of(list.begin(), list.end(), [](const json& v) { return v.is_object(); })) {
+    for (const json& object : list) view.object_lists[key].push_back(to_view(object, depth + 1));
   }
 }
 
@@ -35,7 +40,7 @@ std::unique_ptr<HfView> to_view(const json& object, int depth) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_boolean()) view->flags[key] = value.get<bool>();
     if (value.is_string()) view->texts[key] = value.get<std::string>();
-    if (value.is_array() && !value.empty()) add_list(key, value, *view);
+    if (value.is_array() && !value.empty()) add_list(key, value, depth, *view);
     if (value.is_object() && depth < deepest_nesting) view->objects[key] = to_view(value, depth + 1);
     if (value.is_number() && std::isfinite(value.get<double>())) view->numbers[key] = value.get<double>();
   }
@@ -104,9 +109,9 @@ HfReading text_model(const HfView& outer, const HfFiles& files, core::Problems& 
     note_left_out(outer, result.notes);
     result.notes.push_back(
         fmt::format("\"{}\" wraps a text model, which is what was imported", outer.text("model_type")));
-    return {*inner, files.place, "/text_config", problems, result.notes};
+    return {*inner, files.place, "/text_config", problems, result.notes, &outer};
   }
-  return {outer, files.place, "", problems, result.notes};
+  return {outer, files.place, "", problems, result.notes, &outer};
 }
 
 void read_formats(const HfView& outer, HfReading& r, const HfFiles& files, Architecture& a) {
@@ -123,7 +128,7 @@ void read_formats(const HfView& outer, HfReading& r, const HfFiles& files, Archi
   const std::string pointer = inside ? r.pointer : std::string();
   if (!inside) inside = outer.object("quantization_config");
   if (inside) {
-    HfReading q{*inside, files.place, pointer + "/quantization_config", r.problems, r.notes};
+    HfReading q{*inside, files.place, pointer + "/quantization_config", r.problems, r.notes, &outer};
     read_quantization(q, a);
     return;
   }
@@ -132,7 +137,8 @@ void read_formats(const HfView& outer, HfReading& r, const HfFiles& files, Archi
   const std::unique_ptr<HfView> beside = parse(files.quantization, place, r.problems);
   if (!beside) return;
   const HfView* quantization = beside->object("quantization");
-  HfReading q{quantization ? *quantization : *beside, place, quantization ? "/quantization" : "", r.problems, r.notes};
+  HfReading q{
+      quantization ? *quantization : *beside, place, quantization ? "/quantization" : "", r.problems, r.notes, &outer};
   read_quantization(q, a);
 }
 

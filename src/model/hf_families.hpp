@@ -22,6 +22,7 @@ struct HfReading {
   std::string pointer;
   core::Problems& problems;
   std::vector<std::string>& notes;
+  const HfView* outer = nullptr;  // the whole configuration, of which view may be the text model
 
   void problem(std::string_view key, std::string message);
   void note(std::string text) { notes.push_back(std::move(text)); }
@@ -50,6 +51,16 @@ void read_gqa(HfReading& r, Architecture& a);
 // Windows given as a list of layer types; true if the list was there.
 bool read_layer_types(HfReading& r, Architecture& a, std::string_view windowed_type);
 
+// Experts of a block: their number, how many a token uses, their width.
+struct RoutedKeys {
+  std::string_view experts;
+  std::string_view top_k = "num_experts_per_tok";
+  std::string_view width = "moe_intermediate_size";
+};
+Moe read_routed(HfReading& r, const Architecture& a, const RoutedKeys& keys);
+// Sigmoid or softmax; anything else is a problem.
+Scoring read_scoring(HfReading& r, std::string_view key, std::string_view otherwise);
+
 // Width of all shared experts together.
 std::int32_t shared_width(HfReading& r, const Moe& e);
 
@@ -61,5 +72,12 @@ void read_gpt_oss(HfReading& r, Architecture& a);
 void read_glm4_moe(HfReading& r, Architecture& a);
 void read_llama4(HfReading& r, Architecture& a);
 void read_minimax_m2(HfReading& r, Architecture& a);
+void read_qwen3_5(HfReading& r, Architecture& a);  // hf_state_families.cpp from here
+void read_nemotron_h(HfReading& r, Architecture& a);
+void read_kimi_linear(HfReading& r, Architecture& a);
+void read_nemotron_nas(HfReading& r, Architecture& a);  // hf_kind_families.cpp from here
+void read_gemma4(HfReading& r, Architecture& a);
+void read_mimo_v2(HfReading& r, Architecture& a);
+void read_mllama(HfReading& r, Architecture& a);
 
 }  // namespace servecast::model

@@ -1,5 +1,7 @@
 #include "model/hf_modules.hpp"
 
+#include "model/blocks.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -89,6 +91,48 @@ std::vector<std::string> under(const std::string& parent, std::initializer_list<
   return all;
 }
 
+void name_mixer(const Architecture& a, const BlockKind& k, const std::string& block, ModuleNames& n) {
+  const bool nemotron = a.family == "nemotron_h";
+  const bool state = k.mixer == Mixer::State;
+  if (k.mixer == Mixer::None) return;
+  if (state && a.state->kind != StateKind::KimiDelta) {
+    const std::string mixer = block + (nemotron ? ".mixer" : ".linear_attn");
+    n.attention_inputs = nemotron ? under(mixer, {"in_proj"}) : under(mixer, {"in_proj_qkv", "in_proj_z"});
+    n.attention_output = under(mixer, {"out_proj"});
+    return;
+  }
+  const std::string mixer = block + (nemotron ? ".mixer" : k.mixer == Mixer::Cross ? ".cross_attn" : ".self_attn");
+  const bool mla = !state && a.attention.kind == AttentionKind::Mla;
+  n.attention_inputs = mla ? under(mixer, {"q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj"})
+                           : under(mixer, {"q_proj", "k_proj", "v_proj"});
+  n.attention_output = under(mixer, {"o_proj"});
+}
+
+void name_feed_forward(const Architecture& a, const BlockKind& k, const std::string& block, ModuleNames& n) {
+  const bool nemotron = a.family == "nemotron_h";
+  const bool kimi = a.family == "kimi_linear";
+  const auto matrices = [&](const std::string& parent) {
+    return a.gated_mlp ? under(parent, {"gate_proj", "up_proj", "down_proj"}) : under(parent, {"up_proj", "down_proj"});
+  };
+  const bool experts = k.feed_forward == FeedForward::Experts;
+  const std::string mlp = block + (nemotron ? ".mixer" : kimi && experts ? ".block_sparse_moe" : ".mlp");
+  if (k.feed_forward == FeedForward::Dense) n.mlp = matrices(mlp);
+  if (!experts) return;
+  const std::string routed = (a.family == "gemma4_text" ? block : mlp) + ".experts.0";
+  n.experts = kimi ? under(routed, {"w1", "w2", "w3"}) : matrices(routed);
+  if (a.moe->shared_experts == 0) return;
+  const bool plural = nemotron || kimi || a.attention.kind == AttentionKind::Mla;
+  n.mlp = matrices(a.family == "gemma4_text" ? mlp : mlp + (plural ? ".shared_experts" : ".shared_expert"));
+}
+
+ModuleNames names_of_kind(const Architecture& a, const BlockKind& k, std::int32_t layer) {
+  const std::string block = fmt::format("{}.layers.{}", a.family == "nemotron_h" ? "backbone" : "model", layer);
+  ModuleNames n;
+  name_mixer(a, k, block, n);
+  name_feed_forward(a, k, block, n);
+  return n;
+}
+
 }  // namespace
 
 bool covers(std::string_view pattern, std::string_view module) {
@@ -107,6 +151,7 @@ bool covers(std::string_view pattern, std::string_view module) {
 }
 
 ModuleNames module_names(const Architecture& a, std::int32_t layer) {
+  if (const BlockKind* kind = kind_of(a, layer)) return names_of_kind(a, *kind, layer);
   const std::string block = fmt::format("model.layers.{}", layer);
   const bool llama4 = a.family == "llama4_text";
   const bool sparse = a.family == "mixtral" || a.family == "minimax_m2";

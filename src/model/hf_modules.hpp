@@ -12,7 +12,7 @@ namespace servecast::model {
 
 // One name per quantisable matrix of one block; experts by their first one.
 struct ModuleNames {
-  std::vector<std::string> attention_inputs;  // q, k, v, or the MLA projections
+  std::vector<std::string> attention_inputs;  // q, k, v, or the MLA projections; inputs of a state mixer
   std::vector<std::string> attention_output;
   std::vector<std::string> mlp;  // dense MLP or shared experts
   std::vector<std::string> experts;

@@ -7,18 +7,21 @@
 #include <limits>
 
 namespace servecast::model {
-namespace {
-
-Moe read_routed(HfReading& r, Architecture& a, std::string_view experts, std::string_view width) {
+Moe read_routed(HfReading& r, const Architecture& a, const RoutedKeys& keys) {
   Moe e;
-  e.experts = r.required(experts);
-  e.top_k = r.required("num_experts_per_tok");
-  e.intermediate = r.required(width);
+  e.experts = r.required(keys.experts);
+  e.top_k = r.required(keys.top_k);
+  e.intermediate = r.required(keys.width);
   e.layers = a.layers;
   return e;
 }
 
-}  // namespace
+Scoring read_scoring(HfReading& r, std::string_view key, std::string_view otherwise) {
+  const std::string scoring = r.view.has(key) ? r.view.text(key) : std::string(otherwise);
+  if (scoring != "sigmoid" && scoring != "softmax")
+    r.problem(key, fmt::format("\"{}\" is not supported; softmax and sigmoid are", scoring));
+  return scoring == "sigmoid" ? Scoring::Sigmoid : Scoring::Softmax;
+}
 
 std::int32_t shared_width(HfReading& r, const Moe& e) {
   const std::int64_t width = std::int64_t{e.shared_experts} * e.intermediate;
@@ -31,7 +34,7 @@ std::int32_t shared_width(HfReading& r, const Moe& e) {
 void read_mixtral(HfReading& r, Architecture& a) {
   read_common(r, a, false);
   read_gqa(r, a);
-  a.moe = read_routed(r, a, "num_local_experts", "intermediate_size");
+  a.moe = read_routed(r, a, {.experts = "num_local_experts", .width = "intermediate_size"});
   if (const std::int32_t window = r.integer_or("sliding_window", 0); window > 0 && window < a.max_position) {
     a.attention.window = window;
     a.attention.windowed_layers = a.layers;
@@ -41,7 +44,7 @@ void read_mixtral(HfReading& r, Architecture& a) {
 void read_qwen_moe(HfReading& r, Architecture& a) {
   read_common(r, a, false);
   read_gqa(r, a);
-  Moe e = read_routed(r, a, "num_experts", "moe_intermediate_size");
+  Moe e = read_routed(r, a, {.experts = "num_experts"});
   if (a.family == "qwen2_moe") {
     a.attention.qkv_bias = true;
     a.attention.output_bias = false;
@@ -61,7 +64,7 @@ void read_qwen_moe(HfReading& r, Architecture& a) {
 void read_gpt_oss(HfReading& r, Architecture& a) {
   read_common(r, a, false);
   read_gqa(r, a);
-  Moe e = read_routed(r, a, "num_local_experts", "intermediate_size");
+  Moe e = read_routed(r, a, {.experts = "num_local_experts", .width = "intermediate_size"});
   e.router_bias = true;
   e.expert_bias = true;
   a.moe = e;
@@ -81,7 +84,7 @@ void read_glm4_moe(HfReading& r, Architecture& a) {
   a.attention.qk_norm = r.view.flag("use_qk_norm");
   a.intermediate = r.required("intermediate_size");
   a.dense_layers = r.integer_or("first_k_dense_replace", 0);
-  Moe e = read_routed(r, a, "n_routed_experts", "moe_intermediate_size");
+  Moe e = read_routed(r, a, {.experts = "n_routed_experts"});
   e.layers = a.layers - a.dense_layers;
   e.shared_experts = r.integer_or("n_shared_experts", 0);
   e.shared_intermediate = shared_width(r, e);
@@ -99,7 +102,7 @@ void read_glm4_moe(HfReading& r, Architecture& a) {
 void read_llama4(HfReading& r, Architecture& a) {
   read_common(r, a, false);
   read_gqa(r, a);
-  Moe e = read_routed(r, a, "num_local_experts", "intermediate_size");
+  Moe e = read_routed(r, a, {.experts = "num_local_experts", .width = "intermediate_size"});
   e.shared_experts = 1;
   e.shared_intermediate = e.intermediate;
   e.scoring = Scoring::Sigmoid;
@@ -125,7 +128,7 @@ void read_llama4(HfReading& r, Architecture& a) {
 void read_minimax_m2(HfReading& r, Architecture& a) {
   read_common(r, a, false);
   read_gqa(r, a);
-  Moe e = read_routed(r, a, "num_local_experts", "intermediate_size");
+  Moe e = read_routed(r, a, {.experts = "num_local_experts", .width = "intermediate_size"});
   e.router_bias = r.view.flag("use_routing_bias");
   e.scoring = r.view.text("scoring_func") == "softmax" ? Scoring::Softmax : Scoring::Sigmoid;
   e.shared_intermediate = r.integer_or("shared_intermediate_size", 0);

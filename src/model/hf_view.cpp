@@ -4,7 +4,7 @@ namespace servecast::model {
 
 bool HfView::has(std::string_view key) const {
   return numbers.contains(key) || flags.contains(key) || texts.contains(key) || text_lists.contains(key) ||
-         number_lists.contains(key) || objects.contains(key);
+         number_lists.contains(key) || objects.contains(key) || object_lists.contains(key);
 }
 
 std::optional<double> HfView::number(std::string_view key) const {
@@ -32,6 +32,12 @@ const std::vector<std::string>& HfView::texts_of(std::string_view key) const {
   static const std::vector<std::string> none;
   const auto found = text_lists.find(key);
   return found == text_lists.end() ? none : found->second;
+}
+
+const std::vector<std::unique_ptr<HfView>>& HfView::objects_of(std::string_view key) const {
+  static const std::vector<std::unique_ptr<HfView>> none;
+  const auto found = object_lists.find(key);
+  return found == object_lists.end() ? none : found->second;
 }
 
 const std::vector<double>& HfView::numbers_of(std::string_view key) const {

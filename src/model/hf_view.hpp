@@ -22,14 +22,16 @@ struct HfView {
   Map<std::vector<std::string>> text_lists;
   Map<std::vector<double>> number_lists;
   Map<std::unique_ptr<HfView>> objects;
+  Map<std::vector<std::unique_ptr<HfView>>> object_lists;
 
   bool has(std::string_view key) const;
   std::optional<double> number(std::string_view key) const;
   bool flag(std::string_view key, bool otherwise = false) const;
-  std::string text(std::string_view key) const;                          // "" when absent
-  const HfView* object(std::string_view key) const;                      // null when absent
-  const std::vector<std::string>& texts_of(std::string_view key) const;  // empty when absent
-  const std::vector<double>& numbers_of(std::string_view key) const;     // empty when absent
+  std::string text(std::string_view key) const;                                        // "" when absent
+  const HfView* object(std::string_view key) const;                                    // null when absent
+  const std::vector<std::string>& texts_of(std::string_view key) const;                // empty when absent
+  const std::vector<double>& numbers_of(std::string_view key) const;                   // empty when absent
+  const std::vector<std::unique_ptr<HfView>>& objects_of(std::string_view key) const;  // empty when absent
 };
 
 }  // namespace servecast::model

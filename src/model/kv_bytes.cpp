@@ -1,6 +1,7 @@
 #include "model/kv_bytes.hpp"
 
 #include "core/error.hpp"
+#include "model/blocks.hpp"
 
 #include <fmt/core.h>
 
@@ -34,6 +35,14 @@ std::int64_t vector_bytes(Format format, std::int64_t width) {
 
 }  // namespace
 
+std::int64_t indexer_bytes(const Attention& a) { return a.indexer_dim + indexer_scale_bytes; }
+
+std::optional<std::string> kv_format_problem(const Architecture& m, Format format) {
+  for (const AttentionBlocks& g : blocks_of(m).attention)
+    if (auto problem = kv_format_problem(*g.attention, format)) return problem;
+  return std::nullopt;
+}
+
 std::optional<std::string> kv_format_problem(const Attention& a, Format format) {
   switch (format) {
     case Format::Float32:
@@ -55,15 +64,24 @@ std::int32_t local_kv_heads(const Attention& a, std::int32_t tensor) { return st
 std::int64_t kv_layer_bytes(const Attention& a, Format format, std::int32_t tensor) {
   SERVECAST_ENSURE(tensor >= 1, "tensor {}", tensor);
   if (a.kind == AttentionKind::Mla) return vector_bytes(format, a.kv_lora_rank + a.qk_rope_dim);
-  return 2 * std::int64_t{local_kv_heads(a, tensor)} * vector_bytes(format, a.head_dim);
+  return std::int64_t{local_kv_heads(a, tensor)} *
+         (vector_bytes(format, a.head_dim) + vector_bytes(format, value_width(a)));
 }
 
 KvBytes kv_bytes(const Architecture& m, Format format, std::int32_t tensor) {
-  const std::int64_t layer = kv_layer_bytes(m.attention, format, tensor);
+  const Blocks blocks = blocks_of(m);
   KvBytes b;
-  b.per_token = m.layers * layer;
-  b.beyond_window = (m.layers - m.attention.windowed_layers) * layer;
-  if (m.attention.indexer_heads > 0) b.indexer = m.layers * (m.attention.indexer_dim + indexer_scale_bytes);
+  for (const AttentionBlocks& g : blocks.attention) {
+    const std::int64_t layer = kv_layer_bytes(*g.attention, format, tensor);
+    if (g.cross) {
+      b.per_sequence += g.count * layer * m.encoder_tokens;
+      continue;
+    }
+    b.per_token += g.count * layer;
+    b.beyond_window += (g.count - g.windowed) * layer;
+    if (g.attention->indexer_heads > 0) b.indexer += g.count * indexer_bytes(*g.attention);
+  }
+  if (m.state) b.per_sequence += blocks.state * state_bytes(*m.state, tensor);
   return b;
 }
 

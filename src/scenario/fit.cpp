@@ -3,11 +3,13 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "memory/buddy_allocator.hpp"
+#include "model/blocks.hpp"
 #include "model/kv_bytes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace servecast::scenario {
 namespace {
@@ -27,11 +29,20 @@ model::Shard shard_of(const FitInput& in) {
   return s;
 }
 
-// One table of cosines and sines for every position the model states, shared by its layers, on each rank.
+// One table of cosines and sines for every position the model states and every rotary width, shared by its layers, on
+// each rank.
 double table_bytes(const FitInput& in) {
   const model::Architecture& m = in.architecture;
-  const double rotary = m.attention.kind == model::AttentionKind::Mla ? m.attention.qk_rope_dim : m.attention.head_dim;
-  const double rotation = m.learned_positions > 0 ? 0.0 : m.max_position * rotary * table_element_bytes;
+  std::vector<std::int32_t> widths;
+  for (const model::AttentionBlocks& g : model::blocks_of(m).attention) {
+    const bool mla = g.attention->kind == model::AttentionKind::Mla;
+    const std::int32_t rotary = mla ? g.attention->qk_rope_dim : g.attention->head_dim;
+    if (g.cross || std::find(widths.begin(), widths.end(), rotary) != widths.end()) continue;
+    widths.push_back(rotary);
+  }
+  double rotation = 0;
+  for (const std::int32_t rotary : widths)
+    rotation += m.learned_positions > 0 ? 0.0 : m.max_position * static_cast<double>(rotary) * table_element_bytes;
   return rotation + static_cast<double>(model::absorbed_mla_bytes(m, shard_of(in)));
 }
 
@@ -40,8 +51,9 @@ double moe_elements(const model::Architecture& m, std::int32_t tensor) {
   // Fused expert kernels keep one workspace for gate-and-up and down results in turn, and one for the product.
   const double width = static_cast<double>(m.moe->intermediate) / tensor;
   const double matrices = m.gated_mlp ? 2 : 1;
-  const double routed = m.moe->top_k * (std::max(matrices * width, static_cast<double>(m.hidden)) + width);
-  return routed + (matrices + 1) * m.moe->shared_intermediate / tensor;
+  const double result = m.moe->latent > 0 ? m.moe->latent : m.hidden;
+  const double routed = m.moe->top_k * (std::max(matrices * width, result) + width);
+  return routed + (matrices + 1) * m.moe->shared_intermediate / tensor + 2.0 * m.moe->latent;
 }
 
 // Projected q, k, v, and q again as the attention's result.
@@ -49,7 +61,37 @@ double attention_elements(const model::Attention& a, std::int32_t tensor) {
   const double heads = static_cast<double>(a.heads) / tensor;
   if (a.kind == model::AttentionKind::Mla)
     return heads * (a.qk_nope_dim + a.qk_rope_dim + a.qk_nope_dim + 2.0 * a.v_dim) + a.q_lora_rank + a.kv_lora_rank;
-  return 2.0 * heads * a.head_dim + 2.0 * model::local_kv_heads(a, tensor) * a.head_dim;
+  const double width = static_cast<double>(a.head_dim) + model::value_width(a);
+  const double gate = a.output_gate ? heads * model::value_width(a) : 0.0;
+  return heads * width + model::local_kv_heads(a, tensor) * width + gate;
+}
+
+// The fused input projection, what the convolution makes of it, and the result.
+double state_elements(const model::StateMixer& s, std::int32_t tensor) {
+  const model::StateWidths w = model::state_widths(s, tensor);
+  return static_cast<double>(2 * w.conv + 2 * w.value + 2 * w.heads);
+}
+
+KvRules kv_rules(const Stack& stack, const engine::Settings& s) {
+  return {stack.hybrid_groups, s.enable_prefix_caching.value_or(false)};
+}
+
+// Engines log whole sets of blocks times the tokens of their smallest.
+std::int64_t logged_block_size(const KvLayout& l) {
+  return l.windowed_groups > 0 && l.full_groups > 0 ? std::min(l.block_size, l.windowed_block_size) : l.block_size;
+}
+
+// Blocks of the pool that one block of all layers' tokens takes, for an engine with one pool of one group.
+std::int64_t per_block(const KvLayout& l) {
+  const std::int64_t windowed = l.windowed_groups * l.block_size / l.windowed_block_size;
+  return std::max<std::int64_t>(1, l.full_groups + windowed);
+}
+
+// Requests whose states a pool of their own holds; cached prefixes take slots, too.
+std::int64_t pooled_requests(const FitInput& in, const FitReport& r) {
+  if (r.kv.pooled_state_bytes <= 0) return std::numeric_limits<std::int64_t>::max();
+  const double each = *r.settings.enable_prefix_caching ? std::max(1.0, in.stack.memory.states_per_request) : 1;
+  return static_cast<std::int64_t>(static_cast<double>(r.capacity.state_slots) / each);
 }
 
 bool contiguous(const engine::Settings& s) { return *s.kv_allocation != engine::KvAllocation::Paged; }
@@ -65,6 +107,27 @@ std::int64_t blocks_needed(const FitReport& r) {
   const std::int64_t longest = *r.settings.max_model_len;
   if (contiguous(r.settings)) return (memory::BuddyAllocator::rounded(longest) + r.kv.block_size - 1) / r.kv.block_size;
   return blocks_of(r.kv, longest, *r.settings.max_num_batched_tokens);
+}
+
+// How many requests fit, and how many run at once while each holds its fixed part: a shared pool sets that aside for as
+// many requests of the mean length as it holds, so that the engine's own pool of blocks knows tokens only.
+void count_requests(const FitInput& in, FitReport& r) {
+  const std::int64_t usable = r.capacity.usable_blocks;
+  const double given = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
+  const std::int64_t mean = std::max<std::int64_t>(1, static_cast<std::int64_t>(given));
+  const std::int64_t pooled = pooled_requests(in, r);
+  if (contiguous(r.settings)) {
+    const bool longest = *r.settings.kv_allocation == engine::KvAllocation::ContiguousMax;
+    r.longest_requests = regions(r.kv, usable, *r.settings.max_model_len);
+    r.mean_requests = longest ? r.longest_requests : regions(r.kv, usable, mean);
+  } else {
+    r.longest_requests = usable / blocks_needed(r);
+    r.mean_requests = usable / blocks_held(r.kv, mean);
+  }
+  r.longest_requests = std::min(r.longest_requests, pooled);
+  r.mean_requests = std::min(r.mean_requests, pooled);
+  r.seats = std::min<std::int64_t>(*r.settings.max_num_seqs, r.kv.fixed_blocks > 0 ? r.mean_requests : pooled);
+  r.engine_blocks = std::max<std::int64_t>(0, usable - r.kv.fixed_blocks * r.seats) / per_block(r.kv);
 }
 
 memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
@@ -86,6 +149,7 @@ memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
   const GpuClass* gpu_class = class_of(in.stack, in.gpu);
   c.graph_max_batch = gpu_class ? gpu_class->graph_max_batch : 0;
   c.block_bytes = r.kv.block_bytes;
+  c.pooled_state_bytes = r.kv.pooled_state_bytes;
   c.kv_cache_memory_gib = s.kv_cache_memory_gib;
   c.num_gpu_blocks_override = s.num_gpu_blocks_override;
   c.blocks_needed = blocks_needed(r);
@@ -109,6 +173,9 @@ std::string reason_of(const FitReport& r) {
   if (c.kv_bytes <= 0)
     return fmt::format("weights and working memory exceed the {} budget by {}", core::bytes_text(c.requested),
                        core::bytes_text(-c.kv_bytes));
+  if (c.enough)
+    return fmt::format("the memory for recurrent states holds {}, fewer than one running request may need",
+                       core::counted(c.state_slots, "state"));
   const bool null_block = c.usable_blocks < c.blocks;
   return fmt::format("the KV cache holds {}{}, one request of max_model_len {} needs {} more",
                      core::counted(r.engine_blocks * r.kv.block_size, "token"),
@@ -130,13 +197,23 @@ model::Padding padding_of(const model::TensorFormats& formats, const hardware::G
 }
 
 double widest_layer_elements(const model::Architecture& m, std::int32_t tensor) {
-  const double dense = (m.gated_mlp ? 3.0 : 2.0) * m.intermediate / tensor;
-  return std::max({dense, moe_elements(m, tensor), attention_elements(m.attention, tensor)});
+  const model::Blocks blocks = model::blocks_of(m);
+  double widest = moe_elements(m, tensor);
+  for (const model::DenseBlocks& g : blocks.dense)
+    widest = std::max(widest, (m.gated_mlp ? 3.0 : 2.0) * g.width / tensor);
+  for (const model::AttentionBlocks& g : blocks.attention)
+    widest = std::max(widest, attention_elements(*g.attention, tensor));
+  if (m.state && blocks.state > 0) widest = std::max(widest, state_elements(*m.state, tensor));
+  return widest;
 }
 
 std::optional<std::string> fit_problem(const FitInput& in) {
   if (auto problem = model::shard_problem(in.architecture, shard_of(in))) return problem;
-  return model::kv_format_problem(in.architecture.attention, in.kv_cache);
+  if (auto problem = model::kv_format_problem(in.architecture, in.kv_cache)) return problem;
+  if (in.architecture.state && in.stack.engine == Engine::Vllm && !in.stack.hybrid_groups)
+    return fmt::format("how {} keeps recurrent states is not described; use a vLLM stack from 0.11 on", in.stack.name);
+  const engine::Settings s = resolved_settings(in.stack, in.gpu, in.architecture.max_position, in.settings);
+  return layout_problem(in.architecture, in.kv_cache, in.tensor, kv_rules(in.stack, s));
 }
 
 FitReport fit(const FitInput& in) {
@@ -147,22 +224,12 @@ FitReport fit(const FitInput& in) {
   r.weights = model::weight_bytes(in.architecture, in.formats, shard_of(in));
   r.tower_bytes = static_cast<double>(in.architecture.tower_parameters) * tower_element_bytes;
   r.table_bytes = table_bytes(in);
-  r.kv = kv_layout(in.architecture, in.kv_cache, in.tensor, *r.settings.block_size, in.stack.hybrid_groups);
+  r.kv = kv_layout(in.architecture, in.kv_cache, in.tensor, *r.settings.block_size, kv_rules(in.stack, r.settings));
   r.capacity = memory::capacity(in.stack.memory, capacity_input(in, r));
   const memory::Capacity& c = r.capacity;
-  r.kv_tokens = c.blocks / r.kv.groups() * r.kv.block_size;
-  const double given = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
-  const std::int64_t mean = std::max<std::int64_t>(1, static_cast<std::int64_t>(given));
-  if (contiguous(r.settings)) {
-    const bool longest = *r.settings.kv_allocation == engine::KvAllocation::ContiguousMax;
-    r.longest_requests = regions(r.kv, c.usable_blocks, *r.settings.max_model_len);
-    r.mean_requests = longest ? r.longest_requests : regions(r.kv, c.usable_blocks, mean);
-  } else {
-    r.longest_requests = c.usable_blocks / blocks_needed(r);
-    r.mean_requests = c.usable_blocks / blocks_held(r.kv, mean);
-  }
-  r.engine_blocks = c.usable_blocks / r.kv.groups();
-  r.fits = c.enough;
+  r.kv_tokens = c.blocks / r.kv.groups() * logged_block_size(r.kv);
+  count_requests(in, r);
+  r.fits = c.enough && r.seats > 0;
   r.reason = reason_of(r);
   return r;
 }

@@ -47,6 +47,7 @@ struct FitReport {
   std::int64_t kv_tokens = 0;         // as the engine logs them
   std::int64_t longest_requests = 0;  // of max_model_len at once
   std::int64_t mean_requests = 0;     // of the mean length at once, max_num_seqs not considered
+  std::int64_t seats = 0;             // requests that run at once: max_num_seqs, or fewer where states run out
   std::int64_t engine_blocks = 0;     // usable blocks of the whole model, for an engine with one pool of one group
   bool fits = false;
   std::string reason;  // empty when it fits: what is missing, in one line

@@ -1,64 +1,189 @@
 #include "scenario/kv_layout.hpp"
 
+#include "core/error.hpp"
+#include "model/blocks.hpp"
 #include "model/kv_bytes.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <vector>
 
 namespace servecast::scenario {
 namespace {
 
+// Attention kernels of hybrid models take blocks of whole multiples of this. Specified: vLLM's configuration of hybrid
+// models; Qwen3.5-35B-A3B with an FP8 cache then has blocks of 2,096 tokens, which a start log confirms (148,816 tokens
+// in 5.69 GiB).
+constexpr std::int64_t kernel_tokens = 16;
+
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Counts within a quarter of each other share the larger as group size; otherwise the smaller one, the last group of
-// the other kind padded. Specified: vLLM design/hybrid_kv_cache_manager.md and kv_cache_utils.py.
-std::int64_t group_size(std::int64_t full, std::int64_t windowed) {
-  const auto [low, high] = std::minmax(full, windowed);
+// Layers whose pages are alike.
+enum class Keeps { Everything, Window, State, Encoder };
+struct Layers {
+  Keeps keeps = Keeps::Everything;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;  // of a token, or of a sequence's state
+};
+
+std::int64_t token_bytes(const model::Attention& a, precision::Format kv, std::int32_t tensor) {
+  const bool flash_mla_fp8 = a.kind == model::AttentionKind::Mla && a.indexer_top_k > 0 && kv == precision::Format::Fp8;
+  return flash_mla_fp8 ? model::sparse_mla_fp8_bytes : model::kv_layer_bytes(a, kv, tensor);
+}
+
+void add(std::vector<Layers>& kinds, const Layers& more) {
+  if (more.count == 0) return;
+  for (Layers& k : kinds) {
+    if (k.keeps != more.keeps || k.bytes != more.bytes) continue;
+    k.count += more.count;
+    return;
+  }
+  kinds.push_back(more);
+}
+
+// In a fixed order: what keeps every token first.
+std::vector<Layers> kinds_of(const model::Architecture& m, precision::Format kv, std::int32_t tensor) {
+  const model::Blocks blocks = model::blocks_of(m);
+  std::vector<Layers> kinds;
+  for (const model::AttentionBlocks& g : blocks.attention)
+    if (!g.cross) add(kinds, {Keeps::Everything, g.count - g.windowed, token_bytes(*g.attention, kv, tensor)});
+  for (const model::AttentionBlocks& g : blocks.attention)
+    if (!g.cross) add(kinds, {Keeps::Window, g.windowed, token_bytes(*g.attention, kv, tensor)});
+  for (const model::AttentionBlocks& g : blocks.attention)
+    if (g.cross) add(kinds, {Keeps::Encoder, g.count, token_bytes(*g.attention, kv, tensor)});
+  if (m.state) add(kinds, {Keeps::State, blocks.state, model::state_bytes(*m.state, tensor)});
+  return kinds;
+}
+
+// The smallest count is the size of a group, the last group of other kinds padded; counts within a quarter of each
+// other share the largest. Specified: vLLM design/hybrid_kv_cache_manager.md and kv_cache_utils.py.
+std::int64_t group_size(const std::vector<Layers>& kinds) {
+  std::int64_t low = kinds[0].count;
+  std::int64_t high = kinds[0].count;
+  for (const Layers& k : kinds) {
+    low = std::min(low, k.count);
+    high = std::max(high, k.count);
+  }
   return 4 * high < 5 * low ? high : low;
+}
+
+bool shares_pool(const std::vector<Layers>& kinds, const KvRules& rules) {
+  const auto differs = [](const Layers& k) { return k.keeps != Keeps::Everything; };
+  return rules.hybrid_groups && std::any_of(kinds.begin(), kinds.end(), differs);
+}
+
+// Bytes of a page: a block of the widest attention layers, enlarged until a state fits.
+std::int64_t page_bytes(const std::vector<Layers>& kinds, std::int32_t block_size) {
+  std::int64_t token = 0;
+  std::int64_t state = 0;
+  for (const Layers& k : kinds) {
+    std::int64_t& widest = k.keeps == Keeps::State ? state : token;
+    widest = std::max(widest, k.bytes);
+  }
+  if (token == 0) return state;
+  std::int64_t tokens = block_size;
+  if (state > tokens * token) tokens = kernel_tokens * ceil_divide(state, kernel_tokens * token);
+  return tokens * token;
+}
+
+void add_window(KvLayout& out, const model::Architecture& m) {
+  for (const model::AttentionBlocks& g : model::blocks_of(m).attention) {
+    if (g.windowed == 0) continue;
+    out.window = g.attention->window;
+    out.window_is_chunk = g.attention->window_is_chunk;
+  }
+}
+
+void share_pool(KvLayout& out, const model::Architecture& m, const std::vector<Layers>& kinds, const KvRules& rules) {
+  const std::int64_t size = group_size(kinds);
+  const std::int64_t page = page_bytes(kinds, out.block_size);
+  const std::int32_t given = out.block_size;
+  out.full_groups = 0;
+  out.block_size = 0;
+  for (const Layers& k : kinds) {
+    const std::int64_t groups = ceil_divide(k.count, size);
+    const auto tokens = static_cast<std::int32_t>(page / k.bytes);
+    if (k.keeps == Keeps::Everything) out.full_groups += groups, out.block_size = tokens;
+    if (k.keeps == Keeps::Window) out.windowed_groups += groups, out.windowed_block_size = tokens;
+    if (k.keeps == Keeps::State) {
+      out.state_groups += groups;
+      out.fixed_blocks += groups * (rules.prefix_caching ? 2 : 1);
+    }
+    if (k.keeps == Keeps::Encoder) {
+      out.encoder_groups += groups;
+      out.fixed_blocks += groups * ceil_divide(m.encoder_tokens, tokens);
+    }
+  }
+  if (out.block_size == 0) out.block_size = out.windowed_groups > 0 ? out.windowed_block_size : given;
+  add_window(out, m);
+  out.block_bytes = static_cast<double>(size * page);
+}
+
+std::int64_t windowed_resident(const KvLayout& l, std::int64_t tokens, std::int64_t in_flight) {
+  // A sliding window touches one block more than it fills because it need not start at a block's edge.
+  const std::int64_t reach = l.window_is_chunk ? l.window : l.window - 1;
+  return ceil_divide(std::min(reach + in_flight, tokens), l.windowed_block_size) + (l.window_is_chunk ? 0 : 1);
 }
 
 }  // namespace
 
-KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int32_t tensor, std::int32_t block_size,
-                   bool hybrid_groups) {
-  const model::KvBytes bytes = model::kv_bytes(m, kv, tensor);
-  const bool flash_mla_fp8 =
-      m.attention.kind == model::AttentionKind::Mla && m.attention.indexer_heads > 0 && kv == precision::Format::Fp8;
-  const std::int64_t layer =
-      flash_mla_fp8 ? model::sparse_mla_fp8_bytes : model::kv_layer_bytes(m.attention, kv, tensor);
-  const std::int64_t windowed = m.attention.window > 0 ? m.attention.windowed_layers : 0;
-  const std::int64_t full = m.layers - windowed;
-  KvLayout out;
-  out.block_size = block_size;
-  out.bytes_per_token = static_cast<double>(m.layers * layer + bytes.indexer);
-  std::int64_t size = m.layers;
-  if (hybrid_groups && windowed > 0) {
-    size = full > 0 ? group_size(full, windowed) : windowed;
-    out.full_groups = ceil_divide(full, size);
-    out.windowed_groups = ceil_divide(windowed, size);
-    out.window = m.attention.window;
-    out.window_is_chunk = m.attention.window_is_chunk;
+std::optional<std::string> layout_problem(const model::Architecture& m, precision::Format kv, std::int32_t tensor,
+                                          const KvRules& rules) {
+  const std::vector<Layers> kinds = kinds_of(m, kv, tensor);
+  if (!shares_pool(kinds, rules)) return std::nullopt;
+  std::int64_t widest = 0;
+  for (const Layers& k : kinds)
+    if (k.keeps != Keeps::State) widest = std::max(widest, k.bytes);
+  for (const Layers& k : kinds) {
+    if (k.keeps == Keeps::State || widest % k.bytes == 0) continue;
+    return fmt::format(
+        "layers of {} and of {} bytes per token cannot share pages, which the engine makes equal; use "
+        "another tensor size",
+        widest, k.bytes);
   }
-  out.block_bytes = static_cast<double>(block_size * (size * layer + bytes.indexer));
+  return std::nullopt;
+}
+
+KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int32_t tensor, std::int32_t block_size,
+                   const KvRules& rules) {
+  const model::KvBytes bytes = model::kv_bytes(m, kv, tensor);
+  const std::vector<Layers> kinds = kinds_of(m, kv, tensor);
+  KvLayout out;
+  out.block_size = out.windowed_block_size = block_size;
+  std::int64_t sums[] = {bytes.indexer, 0, 0, 0};
+  for (const Layers& k : kinds) sums[static_cast<std::size_t>(k.keeps)] += k.count * k.bytes;
+  const auto [everything, window, state, encoder] = sums;
+  const std::int64_t token = everything + window;
+  out.bytes_per_token = static_cast<double>(token);
+  out.bytes_beyond_window = static_cast<double>(rules.hybrid_groups ? everything : token);
+  out.bytes_per_request = static_cast<double>(bytes.per_sequence);
+  if (shares_pool(kinds, rules)) {
+    share_pool(out, m, kinds, rules);
+    return out;
+  }
+  // Engines without groups give every layer the same blocks, layers that attend to an encoder among them.
+  out.pooled_state_bytes = static_cast<double>(state);
+  if (encoder > 0) out.fixed_blocks = ceil_divide(m.encoder_tokens, block_size);
+  out.block_bytes = static_cast<double>(block_size * (token + encoder));
   return out;
 }
 
-std::int64_t blocks_held(const KvLayout& layout, std::int64_t tokens) {
-  const std::int64_t all = ceil_divide(tokens, layout.block_size);
-  if (layout.windowed_groups == 0) return layout.full_groups * all;
+std::int64_t blocks_held(const KvLayout& l, std::int64_t tokens) {
+  const std::int64_t all = l.fixed_blocks + l.full_groups * ceil_divide(tokens, l.block_size);
+  if (l.windowed_groups == 0) return all;
   // The next token still sees this one.
-  const std::int64_t first = layout.window_is_chunk ? (tokens - 1) / layout.window * layout.window
-                                                    : std::max<std::int64_t>(0, tokens - layout.window + 1);
-  return layout.full_groups * all + layout.windowed_groups * (all - std::min(all, first / layout.block_size));
+  const std::int64_t first =
+      l.window_is_chunk ? (tokens - 1) / l.window * l.window : std::max<std::int64_t>(0, tokens - l.window + 1);
+  const std::int64_t blocks = ceil_divide(tokens, l.windowed_block_size);
+  return all + l.windowed_groups * (blocks - std::min(blocks, first / l.windowed_block_size));
 }
 
-std::int64_t blocks_of(const KvLayout& layout, std::int64_t tokens, std::int64_t in_flight) {
-  const std::int64_t all = ceil_divide(tokens, layout.block_size);
-  if (layout.windowed_groups == 0) return layout.full_groups * all;
-  // A sliding window touches one block more than it fills because it need not start at a block's edge.
-  const std::int64_t reach = layout.window_is_chunk ? layout.window : layout.window - 1;
-  const std::int64_t resident =
-      ceil_divide(std::min(reach + in_flight, tokens), layout.block_size) + (layout.window_is_chunk ? 0 : 1);
-  return layout.full_groups * all + layout.windowed_groups * std::min(all, resident);
+std::int64_t blocks_of(const KvLayout& l, std::int64_t tokens, std::int64_t in_flight) {
+  const std::int64_t all = l.fixed_blocks + l.full_groups * ceil_divide(tokens, l.block_size);
+  if (l.windowed_groups == 0) return all;
+  const std::int64_t blocks = ceil_divide(tokens, l.windowed_block_size);
+  return all + l.windowed_groups * std::min(blocks, windowed_resident(l, tokens, in_flight));
 }
 
 }  // namespace servecast::scenario

@@ -169,11 +169,13 @@ TEST_CASE("every row of the shared start logs is predicted or refused with the f
     const scenario::FitReport r = scenario::fit(row.input);
     table += line(row, r) + "\n";
     INFO(line(row, r));
-    if (row.weights_gib > 0 && row.id != "K84") CHECK(weights_gib(r) == Approx(row.weights_gib).margin(0.2));
+    // K17 states 0.6 GiB more than the files of that checkpoint hold (19.3 GB).
+    const bool other_weights = row.id == "K17" || row.id == "K84";
+    if (row.weights_gib > 0 && !other_weights) CHECK(weights_gib(r) == Approx(row.weights_gib).margin(0.2));
     if (outlier(row.id)) continue;
     ++scored;
     CHECK(std::abs(score(row, r).error()) <= 0.03);
   }
   WARN(table);
-  CHECK(scored >= 18);
+  CHECK(scored >= 20);
 }

@@ -18,9 +18,12 @@ TEST_CASE("a model's name loses its owner, its tuning and its number format") {
   CHECK(model_named("Llama-3.3-70B").name == "llama-3.1-70b");
 }
 
-TEST_CASE("a model without a document is refused, a hybrid one by that name") {
+TEST_CASE("a model without a document is refused, one that no document can describe by what it needs") {
   CHECK(model_named("acme/unheard-of-1b").refused == "unknown model");
-  CHECK(model_named("Qwen/Qwen3.5-397B-A17B").refused.starts_with("hybrid model"));
+  CHECK(model_named("deepseek-ai/DeepSeek-V4-Flash").refused == "attention over a compressed context is not modelled");
+  CHECK(model_named("Qwen/Qwen3.5-397B-A17B").name == "qwen3.5-397b-a17b");
+  CHECK(model_named("zhipuai/GLM-5").name == "glm-5");
+  CHECK(model_named("moonshotai/Kimi-K2.5").name == "kimi-k2.5");
 }
 
 TEST_CASE("a GPU's name leads to its node, another memory does not") {

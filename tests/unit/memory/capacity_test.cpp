@@ -169,3 +169,20 @@ TEST_CASE("a cache that the user sizes never exceeds what the GPU has left") {
   CHECK(c.exceeds_memory);
   CHECK(c.shortfall == 264 * MiB);
 }
+
+TEST_CASE("recurrent states take their share of what is left, or one slot for every request") {
+  CapacityInput in = round_input();
+  MemoryRecipe recipe = round_recipe();
+  recipe.null_block = false;
+  const double left = capacity(recipe, in).kv_bytes;
+  in.pooled_state_bytes = 16 * MiB;
+  const Capacity each = capacity(recipe, in);
+  CHECK(each.state_slots == 256);
+  CHECK(each.states == 4 * GiB);
+  CHECK(each.kv_bytes == left - 4 * GiB);
+  recipe.state_to_kv_ratio = 1;
+  const Capacity half = capacity(recipe, in);
+  CHECK(half.state_slots == static_cast<std::int64_t>(left / 2 / (16 * MiB)));
+  CHECK(half.kv_bytes == left - static_cast<double>(half.state_slots) * 16 * MiB);
+  CHECK(half.blocks == static_cast<std::int64_t>(half.kv_bytes / MiB));
+}

@@ -166,10 +166,10 @@ TEST_CASE("formats by block add up block by block, dense and MoE blocks each in 
   const std::vector<FeedForwardGroup> groups = feed_forward_groups(m, f, {});
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].mlp == Format::BFloat16);
-  CHECK(groups[0].dense_layers == 1);
+  CHECK(groups[0].dense_layers() == 1);
   CHECK(groups[0].moe_layers == 1);
   CHECK(groups[1].experts == Format::Fp8);
-  CHECK(groups[1].dense_layers == 2);
+  CHECK(groups[1].dense_layers() == 2);
   CHECK(groups[1].moe_layers == 57);
   Shard first = tensor(8);
   Shard rest = tensor(8);

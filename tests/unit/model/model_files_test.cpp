@@ -36,6 +36,7 @@ TEST_CASE("every model file counts the parameters and KV bytes of its published 
     CHECK(model::kv_bytes(a, precision::Format::BFloat16, 1).per_token == facts.kv_bf16);
     CHECK(model::kv_bytes(a, precision::Format::Fp8, 1).per_token == facts.kv_fp8);
     CHECK(model::kv_bytes(a, precision::Format::BFloat16, 1).beyond_window == facts.kv_bf16_beyond_window);
+    CHECK(model::kv_bytes(a, precision::Format::BFloat16, 1).per_sequence == facts.per_sequence);
   }
 }
 

@@ -178,7 +178,7 @@ TEST_CASE("layers with a window form groups that hold only the window") {
   m.layers = 30;
   m.attention.window = 32;
   m.attention.windowed_layers = 20;
-  const KvLayout layout = kv_layout(m, precision::Format::BFloat16, 1, 16, true);
+  const KvLayout layout = kv_layout(m, precision::Format::BFloat16, 1, 16, {true, false});
   CHECK(layout.full_groups == 1);
   CHECK(layout.windowed_groups == 2);
   CHECK(layout.block_bytes == 16 * 10 * 1024);
@@ -188,7 +188,7 @@ TEST_CASE("layers with a window form groups that hold only the window") {
   CHECK(blocks_held(layout, 112) == 7 + 2 + 2);  // tokens 81 to 111 are still in sight
   CHECK(blocks_held(layout, 113) == 8 + 2 * 3);
   CHECK(blocks_held(layout, 16) == 3);
-  const KvLayout plain = kv_layout(m, precision::Format::BFloat16, 1, 16, false);
+  const KvLayout plain = kv_layout(m, precision::Format::BFloat16, 1, 16, {});
   CHECK(plain.groups() == 1);
   CHECK(blocks_of(plain, 112, 1) == 7);
 }
@@ -198,7 +198,7 @@ TEST_CASE("an uneven count of windowed layers takes the smaller count as group s
   m.layers = 62;
   m.attention.window = 1024;
   m.attention.windowed_layers = 52;
-  const KvLayout layout = kv_layout(m, precision::Format::BFloat16, 1, 16, true);
+  const KvLayout layout = kv_layout(m, precision::Format::BFloat16, 1, 16, {true, false});
   CHECK(layout.full_groups == 1);
   CHECK(layout.windowed_groups == 6);
 }
