@@ -4,6 +4,7 @@
 #include "config/parse.hpp"
 #include "config/pointer.hpp"
 #include "config/utf8.hpp"
+#include "core/error.hpp"
 #include "core/sha256.hpp"
 
 #include <nlohmann/json.hpp>
@@ -82,17 +83,16 @@ void merge(Content& content, json& target, const json& patch, const std::string&
   }
 }
 
-// Files that extend each other, outermost first.
+// Files, and names of stored documents, that extend each other, outermost first.
 struct Chain {
   std::vector<fs::path> paths;
   const Document::NamedBase& named;
 };
 
 void load_into(Content& content, const fs::path& path, Chain& chain);
+void merge_over_base(Content& content, json own, const std::string& source, const fs::path& path, Chain& chain);
 
-void enter(Chain& chain, const fs::path& path) {
-  std::error_code ignored;
-  const fs::path canonical = fs::weakly_canonical(path, ignored);
+void enter(Chain& chain, const fs::path& path, const fs::path& canonical) {
   if (std::find(chain.paths.begin(), chain.paths.end(), canonical) != chain.paths.end()) {
     throw core::InputError(path.string(), "the document extends itself, directly or through others");
   }
@@ -103,15 +103,21 @@ void enter(Chain& chain, const fs::path& path) {
   chain.paths.push_back(canonical);
 }
 
-void load_base(Content& content, const std::string& name, const fs::path& extending, Chain& chain) {
-  const std::string source = extending.string();
-  if (chain.named) {
-    if (const auto text = chain.named(name, source + ":/extends")) {
-      *content.root = parsed_object(*text, name);
-      content.origins = {{"", name + ":"}};
-      return;
-    }
-  }
+// False: the name is none of a stored document, but a path.
+bool load_stored(Content& content, const std::string& name, const std::string& place, Chain& chain) {
+  const auto text = chain.named ? chain.named(name, place) : std::nullopt;
+  if (!text) return false;
+  enter(chain, name, "stored document " + name);
+  merge_over_base(content, parsed_object(*text, name), name, {}, chain);
+  return true;
+}
+
+// extending: the file that has the "extends"; empty: a stored document, which can only name others.
+void load_base(Content& content, const std::string& name, const std::string& source, const fs::path& extending,
+               Chain& chain) {
+  if (load_stored(content, name, source + ":/extends", chain)) return;
+  if (extending.empty())
+    throw core::InputError(source + ":/extends", "a stored document extends another stored one, not a file");
   try {
     load_into(content, (extending.parent_path() / name).lexically_normal(), chain);
   } catch (const core::Error& e) {
@@ -120,11 +126,14 @@ void load_base(Content& content, const std::string& name, const fs::path& extend
 }
 
 void load_into(Content& content, const fs::path& path, Chain& chain) {
-  const std::string source = path.string();
-  enter(chain, path);
+  std::error_code ignored;
+  enter(chain, path, fs::weakly_canonical(path, ignored));
   const std::string text = file_text(path);
   content.digests.push_back(core::sha256(text));
-  json own = parsed_object(text, source);
+  merge_over_base(content, parsed_object(text, path.string()), path.string(), path, chain);
+}
+
+void merge_over_base(Content& content, json own, const std::string& source, const fs::path& path, Chain& chain) {
   const auto extends = own.find("extends");
   if (extends == own.end()) {
     *content.root = std::move(own);
@@ -137,7 +146,7 @@ void load_into(Content& content, const fs::path& path, Chain& chain) {
   }
   const auto base = extends->get<std::string>();
   own.erase(extends);
-  load_base(content, base, path, chain);
+  load_base(content, base, source, path, chain);
   merge(content, *content.root, own, "", source + ":");
 }
 
@@ -193,6 +202,13 @@ Document Document::load(const fs::path& path, const NamedBase& named) {
   auto content = std::make_unique<Content>();
   Chain chain{{}, named};
   load_into(*content, path, chain);
+  return Document(std::move(content));
+}
+
+Document Document::stored(const std::string& name, const NamedBase& named) {
+  auto content = std::make_unique<Content>();
+  Chain chain{{}, named};
+  SERVECAST_ENSURE(load_stored(*content, name, name, chain), "{} is no stored document", name);
   return Document(std::move(content));
 }
 

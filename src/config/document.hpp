@@ -28,6 +28,8 @@ class Document {
 
   // Throws core::Error if a file cannot be read, core::InputError with every problem if it is malformed.
   static Document load(const std::filesystem::path& path, const NamedBase& named = {});
+  // A stored document by name, merged over the stored ones it extends. Requires: named knows it.
+  static Document stored(const std::string& name, const NamedBase& named);
   // place names the text in messages, as a file name would. Such a document cannot extend another.
   static Document from_text(std::string_view text, std::string place);
   // The object of a Reference given inline; its problems are placed inside the referring document.

@@ -52,12 +52,6 @@ std::string unknown(Kind kind, const std::string& name, const std::string& place
                      on_disk(name, place));
 }
 
-std::optional<config::Document> load_built_in(Kind kind, const config::Reference& reference, core::Problems& problems) {
-  if (const auto text = find(kind, reference.name)) return config::Document::from_text(*text, reference.name);
-  problems.add(reference.place, unknown(kind, reference.name, reference.place));
-  return std::nullopt;
-}
-
 // Bases of documents of this kind: named like everything else of it.
 config::Document::NamedBase bases(Kind kind) {
   return [kind](const std::string& name, const std::string& place) -> std::optional<std::string_view> {
@@ -65,6 +59,12 @@ config::Document::NamedBase bases(Kind kind) {
     if (const auto text = find(kind, name)) return text;
     throw core::InputError(place, unknown(kind, name, place));
   };
+}
+
+std::optional<config::Document> load_built_in(Kind kind, const config::Reference& reference, core::Problems& problems) {
+  if (find(kind, reference.name)) return config::Document::stored(reference.name, bases(kind));
+  problems.add(reference.place, unknown(kind, reference.name, reference.place));
+  return std::nullopt;
 }
 
 }  // namespace

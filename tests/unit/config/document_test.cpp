@@ -121,6 +121,26 @@ TEST_CASE("extends is refused when circular, too long or not a path, and names w
                     Catch::Contains("only a document in a file"));
 }
 
+TEST_CASE("stored documents extend each other by name, and neither themselves nor files") {
+  const auto named = [](const std::string& name, const std::string&) -> std::optional<std::string_view> {
+    if (name == "base") return R"({"a": 1, "b": {"x": 2, "y": 3}})";
+    if (name == "middle") return R"({"extends": "base", "b": {"x": null}})";
+    if (name == "top") return R"({"extends": "middle", "a": 4})";
+    if (name == "self") return R"({"extends": "self"})";
+    if (name == "file") return R"({"extends": "there.json"})";
+    return std::nullopt;
+  };
+  const Document d = Document::stored("top", named);
+  CHECK(d.text() == R"({"a":4,"b":{"y":3}})");
+  CHECK(d.place("/a") == "top:/a");
+  CHECK(d.place("/b/y") == "base:/b/y");
+  CHECK_THROWS_WITH(Document::stored("self", named), Catch::Contains("extends itself"));
+  CHECK_THROWS_WITH(Document::stored("file", named), Catch::Contains("extends another stored one"));
+  const Folder folder;
+  const Document file = Document::load(folder.put("f.json", R"({"extends": "middle", "a": 5})"), named);
+  CHECK(file.text() == R"({"a":5,"b":{"y":3}})");
+}
+
 TEST_CASE("files that cannot be read are errors of the world, too large ones of the input") {
   const Folder folder;
   CHECK_THROWS_AS(Document::load(folder / "absent.json"), core::Error);

@@ -26,7 +26,7 @@ inline metrics::Result full() {
   r.targets = {2000.0, 50.0, {}};
   r.goodput = metrics::Goodput{19.8, 0.99, 19800};
   r.memory = {
-      {"serve", 4, 8, 4.0e10, 1.2e11, 5.0e9, 30424, 16, 486784, 0.71, 0.4, {0.375, 0, 0.025, 0, 0.6}, 12, 0.25}};
+      {"serve", 4, 8, 4.0e10, 1.2e11, 5.0e9, 30424, 16, 486784, 0.71, 0.4, {0.375, 0, 0.025, 0, 0.6}, 12, 0.25, {}}};
   r.time = metrics::TimeShares{0.2, 0.4, 0.0625, 0.0375, 0.3};
   r.limiting_resource = "memory_bandwidth";
   r.energy = metrics::EnergyUse{6200000, 1.47, 0.227, 6200, 7900, 650};

@@ -123,7 +123,8 @@ TEST_CASE("no line of any summary is wider than 80 columns or holds a control ch
                         random.uniform(),
                         {random.uniform(), 0, random.uniform(), 0, 0},
                         count(),
-                        random.uniform()});
+                        random.uniform(),
+                        {}});
     r.energy = metrics::EnergyUse{number(), number(), number(), number(), number(), number()};
     r.cost = metrics::TokenCost{number(), number(), number(), number(), number()};
     r.confidence = metrics::Confidence{count(), random.below(2) == 0, number(), 0, number(), number(), number()};
