@@ -18,11 +18,17 @@ namespace {
 using cost::kernels::Family;
 using cost::kernels::Source;
 
-std::vector<Observation>& rows_of(Dataset& d, const Key& key) {
+KeyRows& rows_of(Dataset& d, const Key& key) {
   const auto at = std::find_if(d.keys.begin(), d.keys.end(), [&key](const KeyRows& k) { return k.key == key; });
-  if (at != d.keys.end()) return at->rows;
-  d.keys.push_back({key, {}});
-  return d.keys.back().rows;
+  if (at != d.keys.end()) return *at;
+  d.keys.push_back({key, {}, {}});
+  return d.keys.back();
+}
+
+void add(Dataset& d, const Measured& m) {
+  KeyRows& to = rows_of(d, m.key);
+  to.rows.push_back(m.row);
+  if (m.key.family == Family::Moe) to.curves.try_emplace(m.row.curve, m.curve);
 }
 
 void drop(Source& s, const std::string& reason, std::int64_t rows = 1) {
@@ -82,7 +88,7 @@ void read_kernels(OperatorTable& t, Schema schema, const Reading& in) {
       std::string why = in.options.keep_flagged ? "" : flagged(in.name, m.key, m.row);
       if (why.empty()) why = implausible(m.key, m.row, machine);
       if (why.empty())
-        rows_of(in.data, m.key).push_back(m.row), used = true;
+        add(in.data, m), used = true;
       else if (reason.empty())
         reason = why;
     }

@@ -7,6 +7,7 @@
 #include "cost/kernels/profile.hpp"
 #include "hardware/gpu.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,9 +26,14 @@ struct Observation {
   double curve = 0;  // MoE: rows that differ in tokens only
 };
 
+// What rows of one MoE curve share: hidden, inter, top k, experts, tensor and expert parallelism, exponent of the
+// routing.
+using MoeCurve = std::array<double, 7>;
+
 struct KeyRows {
   Key key;
   std::vector<Observation> rows;
+  std::map<double, MoeCurve> curves;  // by Observation::curve
 };
 
 // A number of the machine rather than of a kernel (bandwidths, latencies, watts): shown beside its profile, never

@@ -1,6 +1,7 @@
 #include "calibrate/fit.hpp"
 
 #include "calibrate/score.hpp"
+#include "calibrate/slow_tactics.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "cost/kernels/monotone.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace servecast::calibrate {
 
@@ -22,8 +22,6 @@ using cost::kernels::Theta;
 
 constexpr int digits = 4;
 constexpr std::size_t rows_per_head_dim = 60;  // below, a head size shares the parameters of all rows
-// TensorRT-LLM's MoE autotuner leaves whole curves on a fallback tactic, 3-7 times slower than their neighbours.
-constexpr double slow_tactic = 1.8;
 
 Parameters rounded_parameters(Parameters p) {
   for (double& v : p) v = rounded(v, digits);
@@ -69,22 +67,6 @@ std::vector<cost::kernels::Bounds> bounds_of(Family family, const Rows& rows) {
   return out;
 }
 
-bool has_slow_tactics(const Key& key) { return key.family == Family::Moe && key.kernel.starts_with("moe_torch_flow"); }
-
-// Rows of MoE curves whose median is far above the physics, removed from rows; their number.
-std::int64_t remove_slow_curves(const FittedKernel& model, Rows& rows) {
-  std::map<double, std::vector<double>> ratios;
-  for (const Observation* r : rows) ratios[r->curve].push_back(r->us / model.us(r->x, false));
-  const auto slow = [&ratios](const Observation* r) {
-    std::vector<double>& v = ratios[r->curve];
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2] > slow_tactic;
-  };
-  const std::size_t before = rows.size();
-  rows.erase(std::remove_if(rows.begin(), rows.end(), slow), rows.end());
-  return static_cast<std::int64_t>(before - rows.size());
-}
-
 void add_surfaces(Fit& out, const Context& c, const Rows& rows, const Machine& machine,
                   const std::vector<double>& dims) {
   const FittedKernel bare(out, machine);
@@ -93,7 +75,7 @@ void add_surfaces(Fit& out, const Context& c, const Rows& rows, const Machine& m
   const bool unaligned =
       out.key.family == Family::Gemm &&
       std::any_of(rows.begin(), rows.end(), [](const Observation* r) { return std::fmod(r->x[0], 4) != 0; });
-  out.surfaces = fit_surfaces(c, surface_axes(out.key, dims, unaligned), rows, y);
+  out.surfaces = fit_surfaces(c, surface_axes(out.key, dims, unaligned), rows, y, autotuned(out.key));
 }
 
 Score in_sample(const Fit& f, const Rows& rows, const Machine& machine) {
@@ -101,6 +83,24 @@ Score in_sample(const Fit& f, const Rows& rows, const Machine& machine) {
   std::vector<double> errors;
   for (const Observation* r : rows) errors.push_back(std::abs(model.us(r->x, false) / r->us - 1));
   return score_of(std::move(errors));
+}
+
+// Curves on a slow tactic as the fit sees them, and the scores with and without them of predictions by fits that did
+// not see the rows; none: not scored.
+void name_slow_curves(Fit& f, const KeyRows& rows, const Machine& machine, const std::vector<double>& predicted) {
+  const FittedKernel model(f, machine);
+  std::vector<double> own;
+  for (const Observation& r : rows.rows) own.push_back(model.us(r.x, false));
+  f.slow_curves = slow_curves(rows, own);
+  const std::vector<char> slow = slow_rows(rows, own);
+  std::vector<double> all, sound;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    if (!(predicted[i] > 0)) continue;
+    all.push_back(std::abs(predicted[i] / rows.rows[i].us - 1));
+    if (slow[i] == 0) sound.push_back(all.back());
+  }
+  f.cross_validated = score_of(std::move(all));
+  if (!f.slow_curves.empty()) f.sound_tactics = score_of(std::move(sound));
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ Fit fit(const Key& key, const Rows& all, const Machine& machine) {
   Fit out;
   out.key = key;
   out.physics = physics_of(c, rows, dims);
-  if (has_slow_tactics(key)) {
+  if (autotuned(key)) {
     const std::int64_t slow = remove_slow_curves(FittedKernel(out, machine), rows);
     if (slow > 0) {
       out.left_out.push_back({"curve on a slow tactic", slow});
@@ -152,13 +152,7 @@ KernelProfile fit_profile(const Dataset& data, const hardware::Gpu& gpu, const P
       continue;
     }
     Fit f = fit(k.key, all_rows(k), machine);
-    if (options.cross_validate) {
-      const std::vector<double> predicted = cross_validate(k, machine);
-      std::vector<double> errors;
-      for (std::size_t i = 0; i < predicted.size(); ++i)
-        if (predicted[i] > 0) errors.push_back(std::abs(predicted[i] / k.rows[i].us - 1));
-      f.cross_validated = score_of(std::move(errors));
-    }
+    name_slow_curves(f, k, machine, options.cross_validate ? cross_validate(k, machine) : std::vector<double>{});
     if (options.monotone && f.key.family == Family::Gemm) make_monotone(f, machine);
     out.fits.push_back(std::move(f));
   }

@@ -25,9 +25,10 @@ Rows all_rows(const KeyRows& rows);
 // Parameters of the physics, from the family's starts, within its bounds. Requires: rows not empty.
 Parameters fit_physics(const Context& c, const Rows& rows);
 
-// Surfaces over the axes for y = ln(measured / physics), one value per row.
+// Surfaces over the axes for y = ln(measured / physics), one value per row. tactics: curves above the others count
+// less.
 std::vector<SurfaceData> fit_surfaces(const Context& c, const std::vector<std::vector<std::vector<double>>>& axes,
-                                      const Rows& rows, const std::vector<double>& y);
+                                      const Rows& rows, const std::vector<double>& y, bool tactics);
 
 // The whole fit, rounded as a profile stores it, with its error on the rows. Requires: at least min_rows rows.
 inline constexpr std::size_t min_rows = 20;

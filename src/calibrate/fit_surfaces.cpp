@@ -1,4 +1,5 @@
 #include "calibrate/fit.hpp"
+#include "calibrate/slow_tactics.hpp"
 #include "cost/kernels/physics.hpp"
 #include "cost/kernels/surface.hpp"
 
@@ -16,6 +17,7 @@ using cost::kernels::Grid;
 
 constexpr double robust_scale = 0.05;  // of a residual in ln, from which its weight falls
 constexpr int passes = 4;
+constexpr int tactic_passes = 3;  // more, of autotuned kernels, whose curves have weights of their own
 
 // Curvature and size penalties per family; the result is insensitive to a factor of three (docs/models/kernels.md).
 struct Penalty {
@@ -80,14 +82,24 @@ double value(const Hats& h, std::size_t row, const Eigen::VectorXd& c) {
   return sum;
 }
 
-Eigen::VectorXd solve(const Eigen::MatrixXd& prior, const Hats& h, const std::vector<double>& y) {
+std::vector<double> residuals(const Hats& h, const std::vector<double>& y, const Eigen::VectorXd& c) {
+  std::vector<double> out(y.size());
+  for (std::size_t row = 0; row < y.size(); ++row) out[row] = y[row] - value(h, row, c);
+  return out;
+}
+
+Eigen::VectorXd solve(const Eigen::MatrixXd& prior, const Hats& h, const Rows& rows, const std::vector<double>& y,
+                      bool tactics) {
   Eigen::VectorXd c = Eigen::VectorXd::Zero(prior.rows());
-  for (int pass = 0; pass < passes; ++pass) {
+  std::vector<double> weights(y.size(), 1.0);
+  for (int pass = 0; pass < passes + (tactics ? tactic_passes : 0); ++pass) {
+    const std::vector<double> left = residuals(h, y, c);
+    if (pass >= passes) weights = curve_weights(rows, left);
     Eigen::MatrixXd m = prior;
     Eigen::VectorXd right = Eigen::VectorXd::Zero(prior.rows());
     for (std::size_t row = 0; row < y.size(); ++row) {
-      const double r = (y[row] - value(h, row, c)) / robust_scale;
-      const double w = pass == 0 ? 1 : 1 / std::sqrt(1 + r * r);
+      const double r = left[row] / robust_scale;
+      const double w = pass == 0 ? 1 : weights[row] / std::sqrt(1 + r * r);
       for (std::size_t i = h.first[row]; i < h.first[row + 1]; ++i) {
         const double wi = w * h.weight[i];
         right[h.index[i]] += wi * y[row];
@@ -103,7 +115,7 @@ Eigen::VectorXd solve(const Eigen::MatrixXd& prior, const Hats& h, const std::ve
 }  // namespace
 
 std::vector<SurfaceData> fit_surfaces(const Context& c, const std::vector<std::vector<std::vector<double>>>& axes,
-                                      const Rows& rows, const std::vector<double>& y) {
+                                      const Rows& rows, const std::vector<double>& y, bool tactics) {
   std::vector<Grid> grids;
   std::size_t unknowns = 0;
   for (const auto& a : axes) unknowns += grids.emplace_back(a).size();
@@ -116,15 +128,14 @@ std::vector<SurfaceData> fit_surfaces(const Context& c, const std::vector<std::v
     add_curvature(prior, g, offset, p.curvature);
     offset += g.size();
   }
-  const Eigen::VectorXd solution = solve(prior, hats_of(c, grids, rows), y);
+  const Eigen::VectorXd solution = solve(prior, hats_of(c, grids, rows), rows, y, tactics);
   std::vector<SurfaceData> out;
-  constexpr double thousandths = 1e3;
   offset = 0;
   for (std::size_t s = 0; s < grids.size(); ++s) {
-    SurfaceData data{axes[s], {}};
+    SurfaceData data{axes[s], {}, {}};
     for (std::size_t i = 0; i < grids[s].size(); ++i)
-      data.residuals.push_back(
-          static_cast<std::int32_t>(std::lround(thousandths * solution[static_cast<Eigen::Index>(offset + i)])));
+      data.residuals.push_back(static_cast<std::int32_t>(
+          std::lround(solution[static_cast<Eigen::Index>(offset + i)] / cost::kernels::residual_unit)));
     offset += grids[s].size();
     out.push_back(std::move(data));
   }

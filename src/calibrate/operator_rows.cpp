@@ -216,6 +216,7 @@ std::string RowReader::moe(OperatorTable& t, std::vector<Measured>& out) {
   one.row.x = {tokens, hidden, inter / tp, experts / ep, top_k, ep, l.rows, l.active, l.rows_by_16, l.rows_by_64};
   one.row.group = group({hidden, inter, top_k, experts});
   one.row.curve = group({hidden, inter, top_k, experts, tp, ep, std::round(alpha * 100)});
+  one.curve = {hidden, inter, top_k, experts, tp, ep, alpha};
   out.push_back(std::move(one));
   return "";
 }

@@ -20,6 +20,7 @@ std::optional<Schema> schema_of(const OperatorTable& table);
 struct Measured {
   Key key;
   Observation row;
+  MoeCurve curve{};  // MoE only
 };
 
 // Parses rows of one table; keeps the expert loads it has drawn.

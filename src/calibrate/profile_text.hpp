@@ -1,4 +1,4 @@
-// A kernel profile as a JSON document for review in diffs: numbers of a list share lines.
+// A kernel profile as a JSON document for review in diffs: what fits on a line is one, lists of numbers share lines.
 #pragma once
 
 #include "cost/kernels/profile.hpp"
@@ -10,7 +10,8 @@ namespace servecast::calibrate {
 
 std::string profile_text(const cost::kernels::KernelProfile& profile);
 
-// Indented JSON with every list of numbers folded into lines of at most `width`.
-std::string fold_numbers(std::string_view json, std::size_t width);
+// The same JSON without spaces in lines of at most `width` where its values allow it: whatever fits shares a line, longer
+// objects and lists are broken between members and indented, and a new line begins after them. Requires: valid JSON.
+std::string compact_text(std::string_view json, std::size_t width);
 
 }  // namespace servecast::calibrate

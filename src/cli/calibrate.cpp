@@ -115,6 +115,20 @@ std::string machine_text(const Dataset& data, const hardware::Gpu& gpu) {
   return table.text(2, wide);
 }
 
+std::string slow_tactics_text(const KernelProfile& p) {
+  std::string out;
+  for (const auto& f : p.fits) {
+    if (f.slow_curves.empty()) continue;
+    out += fmt::format("\n{}: curves on a slow tactic (median of measured / predicted)", key_text(f.key));
+    if (f.sound_tactics.rows > 0)
+      out += fmt::format("; held out without them {} / {} %", percent(f.sound_tactics.median),
+                         percent(f.sound_tactics.p90));
+    out += "\n";
+    for (const std::string& line : f.slow_curves) out += "  " + line + "\n";
+  }
+  return out;
+}
+
 // Built-in profile of a measured stack ("vllm-0.19.0") on a GPU; communication tables take any profile of the GPU.
 std::optional<KernelProfile> built_in(const std::string& stack, const std::string& gpu) {
   std::optional<KernelProfile> any;
@@ -225,7 +239,7 @@ int calibrate_fit(const CalibrateOptions& o) {
   for (const std::string& line : warnings) warn("warning: " + line);
   const std::string path = (folder / (data.gpu + ".json")).string();
   const std::exception_ptr unsaved = saved([&] { write_file(path, calibrate::profile_text(profile)); });
-  print(sources_text(profile.sources) + "\n" + fits_text(profile));
+  print(sources_text(profile.sources) + "\n" + fits_text(profile) + slow_tactics_text(profile));
   if (!data.machine.empty()) print("\n" + machine_text(data, *gpus.find(data.gpu)));
   if (unsaved) std::rethrow_exception(unsaved);
   print("\nwritten to " + path + "\n");

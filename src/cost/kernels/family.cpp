@@ -14,19 +14,20 @@ constexpr double e6 = 403.428793492735123;
 constexpr std::string_view gemm_features[] = {"m", "n", "k"};
 constexpr Parameter gemm_parameters[] = {
     {"t0_us", 4, 4 / e4, 4 * e4}, {"tk_us", .3, .3 / e4, .3 * e4}, {"ec", .7, .2, 1.05},
-    {"eb", .85, .2, 1.3},         {"hs", .5, .5 / e4, .5 * e4},    {"q", 1, 1 / e4, e4},
+    {"eb", .85, .6, 1},           {"hs", .5, .5 / e4, .5 * e4},    {"q", 1, 1 / e4, e4},
+    {"rs_kb_us", 80, 60, 400},
 };
 
 constexpr std::string_view decode_features[] = {"batch", "heads", "kv_heads", "head_dim", "context", "window"};
 constexpr Parameter decode_parameters[] = {
-    {"t0_us", 7, 7 / e5, 7 * e3},    {"eb", .85, .2, 1},       {"x2", 1, 1 / e5, e3}, {"cap", .8, .8 / e5, 3},
-    {"tl_us", .5, .5 / e5, .5 * e3}, {"cu_us", 1, 1 / e5, e3}, {"q", 1, 1 / e5, e3},
+    {"t0_us", 7, 7 / e5, 7 * e3},    {"eb", .9, .8, 1},        {"x2", 1, 1 / e5, e3}, {"cap", .8, .1, 3},
+    {"tl_us", .5, .5 / e5, .5 * e3}, {"cu_us", 1, 1 / e5, e3}, {"q", 1, 1 / e5, e3},  {"rs_kb_us", 40, 2, 400},
 };
 
 constexpr std::string_view prefill_features[] = {"batch",    "tokens", "heads", "kv_heads",
                                                  "head_dim", "window", "prefix"};
 constexpr Parameter prefill_parameters[] = {
-    {"t0_us", 8, 8 / e5, 8 * e3},    {"ec", .7, .1, 2.2},          {"eb", .8, .8 / e5, 1.5},
+    {"t0_us", 8, 8 / e5, 8 * e3},    {"ec", .7, .1, 2.2},          {"rs_kb_us", 20, 1, 400},
     {"ct_us", .3, .3 / e5, .3 * e3}, {"sh", .5, .5 / e5, .5 * e3}, {"q", 1, 1 / e5, e3},
 };
 

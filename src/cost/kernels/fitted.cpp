@@ -59,9 +59,9 @@ void check_surfaces(config::Fields& f, const Fit& fit) {
     return f.problem("surfaces", fmt::format("{} surfaces; fits of this family and variant have {}",
                                              fit.surfaces.size(), expected.size()));
   for (std::size_t i = 0; i < fit.surfaces.size(); ++i)
-    if (fit.surfaces[i].axes.size() != expected[i].size())
-      f.problem("surfaces",
-                fmt::format("surface {} has {} axes; it needs {}", i, fit.surfaces[i].axes.size(), expected[i].size()));
+    if (fit.surfaces[i].numbers.size() != expected[i].size())
+      f.problem("surfaces", fmt::format("surface {} has {} axes; it needs {}", i, fit.surfaces[i].numbers.size(),
+                                        expected[i].size()));
 }
 
 }  // namespace
@@ -82,7 +82,9 @@ void describe(config::Fields& f, Fit& fit) {
   f.field("rows", fit.rows, config::closed(0, 1e12), "rows fitted, duplicates averaged");
   f.field("in_sample", fit.in_sample, "error on the rows of the fit");
   f.field("cross_validated", fit.cross_validated, "error on whole key groups left out of the fit");
+  f.field("sound_tactics", fit.sound_tactics, "the same without the rows of slow_curves");
   f.field("left_out", fit.left_out, "rows left out of the fit");
+  f.field("slow_curves", fit.slow_curves, "MoE curves on a slow tactic, by shape: median of measured / predicted");
   describe_measured(f, fit);
   describe_physics(f, fit);
   f.field("surfaces", fit.surfaces, "residual surfaces");

@@ -40,9 +40,11 @@ struct Fit {
   Key key;
   std::int64_t rows = 0;  // after averaging duplicates
   Score in_sample;
-  Score cross_validated;          // on whole key groups the fit did not see
-  std::vector<Dropped> left_out;  // of the fit; cross-validation scores them
-  std::vector<Bounds> measured;   // of each feature
+  Score cross_validated;                 // on whole key groups the fit did not see
+  Score sound_tactics;                   // cross_validated without the rows of slow_curves
+  std::vector<Dropped> left_out;         // of the fit; cross-validation scores them
+  std::vector<std::string> slow_curves;  // MoE curves on a slow tactic of the autotuner
+  std::vector<Bounds> measured;          // of each feature
   std::vector<Theta> physics;
   std::vector<SurfaceData> surfaces;
 };

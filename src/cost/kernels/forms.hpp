@@ -29,6 +29,13 @@ inline double resident(double bytes, double cache) {
   return 1 / (1 + square * square);
 }
 
+// Time to bring bytes to the multiprocessors: what HBM takes, or what each multiprocessor takes in at rate kB/us, which
+// does not depend on the memory. A nearly sharp corner.
+inline double loading(double hbm_us, double bytes, double rate, const Machine& m) {
+  constexpr double sharpness = 8;
+  return smooth_max(hbm_us, bytes / (1e3 * rate * m.sms), sharpness);
+}
+
 template <std::size_t N>
 std::array<double, N> first(const Parameters& p) {
   std::array<double, N> out;
@@ -40,7 +47,8 @@ std::array<double, N> first(const Parameters& p) {
 struct DecodeWork {
   double length = 0;
   double units = 0;
-  double kv_bytes = 0;
+  double kv_bytes = 0;  // as the units read it
+  double distinct = 0;  // as memory holds it
 };
 DecodeWork decode_work(const Context& c, const Features& x);
 

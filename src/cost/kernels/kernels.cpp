@@ -17,9 +17,9 @@ constexpr double widest_ratio = 32;     // query heads per kv head of grouped ke
 // and across (measured: H200 to B200; DeepEP and quantisation assumed as MoE). docs/models/kernels.md has the medians.
 double transfer_error(Family family, bool same_architecture) {
   switch (family) {
-    case Family::Gemm: return same_architecture ? 0.20 : 0.71;
-    case Family::Decode: return same_architecture ? 0.46 : 2.71;
-    case Family::Prefill: return same_architecture ? 0.38 : 0.53;
+    case Family::Gemm: return same_architecture ? 0.21 : 0.72;
+    case Family::Decode: return same_architecture ? 0.29 : 2.55;
+    case Family::Prefill: return same_architecture ? 0.19 : 0.67;
     case Family::MlaDecode:
     case Family::MlaPrefill:
     case Family::MlaBmm: return same_architecture ? 0.24 : 1.85;

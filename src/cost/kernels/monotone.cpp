@@ -46,7 +46,6 @@ void isotonic(std::vector<double>& values) {
 
 void make_monotone(Fit& fit, const Machine& machine) {
   SERVECAST_ENSURE(fit.key.family == Family::Gemm && !fit.surfaces.empty(), "only GEMM fits are made monotone");
-  constexpr double thousandth = 1e-3;
   SurfaceData& surface = fit.surfaces.front();
   const Grid grid(surface.axes);
   const Context c = context(fit.key, machine);
@@ -56,11 +55,11 @@ void make_monotone(Fit& fit, const Machine& machine) {
       for (const double k : surface.axes[2])
         log_physics.push_back(std::log(physics(c, fit.physics.front().values, {m, n, k}, false).us));
   std::vector<double> values(grid.size());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = log_physics[i] + thousandth * surface.residuals[i];
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = log_physics[i] + residual_unit * surface.residuals[i];
   project(values, grid, 0);
   project(values, grid, 1);
   for (std::size_t i = 0; i < values.size(); ++i)
-    surface.residuals[i] = static_cast<std::int32_t>(std::lround((values[i] - log_physics[i]) / thousandth));
+    surface.residuals[i] = static_cast<std::int32_t>(std::lround((values[i] - log_physics[i]) / residual_unit));
 }
 
 }  // namespace servecast::cost::kernels

@@ -30,16 +30,19 @@ DecodeWork decode_work(const Context& c, const Features& x) {
   w.length = window > 0 ? std::min(x[4], window) : x[4];
   w.units = x[0] * (c.wide ? x[1] : x[2]);
   w.kv_bytes = 2 * w.units * w.length * x[3] * c.kv_bytes;
+  w.distinct = 2 * x[0] * x[2] * w.length * x[3] * c.kv_bytes;
   return w;
 }
 
 // cu: time of one (sequence, kv head) on one SM; x2: how much faster resident KV is read.
 Physics decode_physics(const Context& c, const Parameters& p, const Features& x, bool cold) {
-  const auto [t0, eb, x2, cap, tl, cu, q] = first<7>(p);
+  const auto [t0, eb, x2, cap, tl, cu, q, rs] = first<8>(p);
   const DecodeWork work = decode_work(c, x);
-  const double bytes = work.kv_bytes + 4 * x[0] * x[1] * x[3];
+  const double queries = 4 * x[0] * x[1] * x[3];
+  const double bytes = work.distinct + queries;
   const double w = cold ? 0 : resident(bytes, cap * c.machine.l2_bytes);
-  const double tm = bytes / (c.machine.bytes_per_us * eb) * (1 - w * x2 / (1 + x2));
+  const double hbm = bytes / (c.machine.bytes_per_us * eb) * (1 - w * x2 / (1 + x2));
+  const double tm = loading(hbm, work.kv_bytes + queries, rs, c.machine);
   const double tu = cu * work.units / c.machine.sms;
   const double floor = t0 + tl * std::log2(1 + work.length / 256);
   return {floor + smooth_max(tu, tm, 1 + q), tu, tm};
@@ -48,7 +51,7 @@ Physics decode_physics(const Context& c, const Parameters& p, const Features& x,
 // Causal attention by query tiles of 128. ct: fixed time of a tile and wave of SMs; tl: the longest row of tiles, which
 // one SM works off alone.
 Physics prefill_physics(const Context& c, const Parameters& p, const Features& x) {
-  const auto [t0, ec, eb, ct, sh, q] = first<6>(p);
+  const auto [t0, ec, rs, ct, sh, q] = first<6>(p);
   const double batch = x[0], tokens = x[1], heads = x[2], kv_heads = x[3], head_dim = x[4], prefix = x[6];
   const double span = prefix + tokens;
   const double window = x[5] > 0 ? x[5] : span;
@@ -60,7 +63,9 @@ Physics prefill_physics(const Context& c, const Parameters& p, const Features& x
   const double tc = 4 * units * head_dim * padded / rate;
   const double to = ct * std::max(1.0, units * tiles / c.machine.sms);
   const double longest = 4 * query_tile * std::min(span, window + query_tile) * head_dim / (rate / c.machine.sms);
-  const double tm = batch * head_dim * (tokens * 4 * heads + span * 4 * kv_heads) / (c.machine.bytes_per_us * eb);
+  const double bytes = batch * head_dim * (tokens * 4 * heads + span * 4 * kv_heads);
+  constexpr double streaming = .9;  // share of the bandwidth at which attention reads HBM, as decode has it
+  const double tm = loading(bytes / (streaming * c.machine.bytes_per_us), bytes, rs, c.machine);
   const double stretch = tokens > query_tile ? 1 + sh * query_tile / tokens : 1;
   return {t0 + stretch * smooth_max(tc + to, tm, longest, 1 + q), tc, tm};
 }

@@ -39,6 +39,7 @@ struct KernelProfile {
   std::string source = "fitted to the measured operator tables listed under sources";
   std::string note;
   std::vector<Source> sources;
+  std::vector<std::vector<double>> knots;  // lists that axes of surfaces name, in documents only
   std::vector<Fit> fits;
   std::vector<Curve> curves;
 };

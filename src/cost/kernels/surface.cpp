@@ -17,35 +17,26 @@ bool ascending(const std::vector<double>& knots) {
   return std::adjacent_find(knots.begin(), knots.end(), [](double a, double b) { return !(a < b); }) == knots.end();
 }
 
-void check(config::Fields& f, const SurfaceData& s) {
-  if (s.axes.empty() || s.axes.size() > max_axes)
-    return f.problem("axes", fmt::format("{} axes; a surface has 1 to {}", s.axes.size(), max_axes));
-  std::size_t size = 1;
-  for (const std::vector<double>& axis : s.axes) {
-    if (!ascending(axis)) return f.problem("axes", "the knots of an axis must be positive and ascending");
-    size *= axis.size();
-  }
-  if (s.residuals.size() != size)
-    f.problem("residuals", fmt::format("{} values for a grid of {}", s.residuals.size(), size));
-}
-
 }  // namespace
 
+std::string flaw(const SurfaceData& s) {
+  if (s.axes.empty() || s.axes.size() > max_axes)
+    return fmt::format("{} axes; a surface has 1 to {}", s.axes.size(), max_axes);
+  std::size_t size = 1;
+  for (const std::vector<double>& axis : s.axes) {
+    if (!ascending(axis)) return "the knots of an axis must be positive and ascending";
+    size *= axis.size();
+  }
+  if (s.residuals.size() != size) return fmt::format("{} residuals for a grid of {}", s.residuals.size(), size);
+  return "";
+}
+
 void describe(config::Fields& f, SurfaceData& s) {
-  constexpr double most = 20000;  // exp(20): no kernel is that far from its physics
-  f.on_list({"axes", "knots of each axis, ascending; the last axis is the fastest", true},
-            {[&s] { return s.axes.size(); }, [&s](std::size_t n) { s.axes.resize(n); },
-             [&s](std::size_t i, config::Fields& inner) {
-               std::vector<double>& axis = s.axes[i];
-               inner.on_list({"", "", false},
-                             {[&axis] { return axis.size(); }, [&axis](std::size_t n) { axis.resize(n); },
-                              [&axis](std::size_t j, config::Fields& knot) {
-                                knot.on_number({"", "", false}, axis[j], config::above(0));
-                              }});
-             }});
+  constexpr double most = 2000;    // exp(20): no kernel is that far from its physics
+  constexpr double lists = 10000;  // far more than a profile has
+  f.required("axes", s.numbers, config::closed(0, lists), "number of each axis in knots; the last axis is the fastest");
   f.required("residuals", s.residuals, config::closed(-most, most),
-             "ln(measured / physics) at the knots, in thousandths");
-  if (f.reading()) check(f, s);
+             "ln(measured / physics) at the knots, in hundredths");
 }
 
 Grid::Grid(const std::vector<std::vector<double>>& axes) : dims_(axes.size()) {
@@ -81,9 +72,8 @@ std::size_t Grid::corners(const Coordinates& x, Corners& out) const {
 }
 
 Surface::Surface(const SurfaceData& data) : grid_(data.axes) {
-  constexpr double thousandth = 1e-3;
   values_.reserve(data.residuals.size());
-  for (const std::int32_t r : data.residuals) values_.push_back(thousandth * r);
+  for (const std::int32_t r : data.residuals) values_.push_back(residual_unit * r);
   SERVECAST_ENSURE(values_.size() == grid_.size(), "{} values on a grid of {}", values_.size(), grid_.size());
 }
 

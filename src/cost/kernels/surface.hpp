@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace servecast::config {
@@ -16,12 +17,15 @@ namespace servecast::cost::kernels {
 inline constexpr std::size_t max_axes = 4;
 using Coordinates = std::array<double, max_axes>;  // log2
 
-// As documents hold it. axes: ascending positive knots; residuals: thousandths of a natural logarithm, row-major, last
-// axis fastest.
+// As documents hold it. axes: ascending positive knots, in documents by their number in the profile's list of them;
+// residuals: hundredths of a natural logarithm, row-major, last axis fastest.
+inline constexpr double residual_unit = 0.01;
 struct SurfaceData {
   std::vector<std::vector<double>> axes;
   std::vector<std::int32_t> residuals;
+  std::vector<std::int32_t> numbers;  // of the axes, in documents only
 };
+std::string flaw(const SurfaceData& s);  // what is wrong with it; empty: nothing
 void describe(config::Fields& f, SurfaceData& s);
 
 // A corner of the cell around a point, with its weight.

@@ -34,9 +34,11 @@ TEST_CASE("a profile reads back as it was written") {
   CHECK(again.fits.at(0).surfaces.at(0).residuals == p.fits.at(0).surfaces.at(0).residuals);
 }
 
-TEST_CASE("lists of numbers share lines") {
-  CHECK(calibrate::fold_numbers("{\n  \"a\": [\n    1,\n    2,\n    3\n  ],\n  \"b\": 4\n}\n", 60) ==
-        "{\n  \"a\": [1, 2, 3],\n  \"b\": 4\n}\n");
+TEST_CASE("what fits on a line of a document is one line, a list of numbers shares lines") {
+  CHECK(calibrate::compact_text("{\n  \"a\": [\n    1,\n    2,\n    3\n  ],\n  \"b\": 4\n}\n", 60) ==
+        "{\"a\":[1,2,3],\"b\":4}\n");
+  CHECK(calibrate::compact_text("{\"a\": [10, 20, 30, 40], \"b\": \"x, {\\\"y\"}", 14) ==
+        "{\n \"a\":[10,20,\n  30,40],\n \"b\":\"x, {\\\"y\"\n}\n");
 }
 
 TEST_CASE("a kernel time says where it comes from") {

@@ -26,8 +26,8 @@ inline hardware::Gpu gpu() {
   return g;
 }
 
-// t0, tk, ec, eb, hs, q
-inline cost::kernels::Parameters gemm_theta() { return {5.0, 0.4, 0.6, 0.8, 0.3, 1.5}; }
+// t0, tk, ec, eb, hs, q, rs
+inline cost::kernels::Parameters gemm_theta() { return {5.0, 0.4, 0.6, 0.8, 0.3, 1.5, 100.0}; }
 
 inline double gemm_us(double m, double n, double k) {
   const auto c = cost::kernels::context({}, cost::kernels::machine(gpu()));
