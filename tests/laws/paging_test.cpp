@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 using namespace servecast;
 
@@ -61,4 +62,28 @@ TEST_CASE("a saturated paged engine serves 1.7 to 2.7 times an oracle's rate, 2.
   CHECK((over_oracle >= 1.7 && over_oracle <= 2.7));
   CHECK((over_max >= 2.7 && over_max <= 8));
   CHECK((over_pow2 > over_oracle && over_pow2 < over_max));
+}
+
+TEST_CASE("what sequences of a request save by sharing grows with their number, beams above samples, below its bound") {
+  for (const std::string scenario : {"sharing-alpaca", "sharing-sharegpt"}) {
+    double last_samples = 0, last_beam = 0;
+    for (const int n : {2, 4, 6}) {
+      const auto saved = [&](const std::vector<std::string>& sets) {
+        return *scenario::run(scenario::resolve({scenario, sets, {}}), {}).result.memory.at(0).saved_by_sharing;
+      };
+      const std::string number = std::to_string(n);
+      const double samples = saved({"/workload/samples=" + number});
+      const double beam = saved({"/workload/samples=null", "/workload/beam/width=" + number});
+      INFO(scenario << " " << n << ": " << samples << " " << beam);
+      CHECK(samples > last_samples);
+      CHECK(beam > last_beam);
+      CHECK(beam > samples);
+      CHECK(beam < 1.0 - 1.0 / n);
+      last_samples = samples;
+      last_beam = beam;
+    }
+    if (scenario == "sharing-sharegpt") {
+      CHECK((last_samples > 0.16 && last_samples < 0.31));  // the study's range for parallel sampling
+    }
+  }
 }
