@@ -4,6 +4,7 @@
 #include "config/json_text.hpp"
 #include "core/units.hpp"
 #include "report/figures.hpp"
+#include "report/memory_bar.hpp"
 #include "report/output_folder.hpp"
 #include "report/precision.hpp"
 #include "report/table.hpp"
@@ -47,6 +48,16 @@ std::string memory_table(const scenario::FitReport& f, std::string_view device) 
   return table.text();
 }
 
+// Of the GPU's whole memory: what the engine leaves is outside its budget.
+std::string bar(const scenario::FitReport& f, double memory_bytes) {
+  const memory::Capacity& c = f.capacity;
+  const report::BarPart parts[] = {{'W', "weights", c.weights},
+                                   {'a', "activations, runtime and graphs", c.activation_peak + c.non_torch + c.graphs},
+                                   {'S', "recurrent states", c.states},
+                                   {'K', "KV cache", std::max(0.0, c.kv_bytes)}};
+  return report::memory_bar(parts, memory_bytes);
+}
+
 std::string kv_text(const scenario::FitReport& f, double mean_tokens) {
   report::Table table({{"KV cache of one replica", report::Align::Left, 30}, {""}});
   table.row({"blocks", count_text(f.capacity.blocks)});
@@ -83,6 +94,7 @@ std::string text_of(const scenario::Resolved& r, const scenario::Fits& fits) {
                     counted(pool.replicas, "replica"), cut_to(r.pools[i].stack.name, name_width));
     text += fmt::format("{}\n\n", fmt::join(report::wrap(head, report::terminal_width), "\n"));
     text += memory_table(f, cost::ranks_per_gpu(pool.device, r.gpu) > 1 ? "die" : "GPU");
+    text += "\n" + bar(f, r.pools[i].device.memory_gib * core::GiB);
     if (f.fits) text += "\n" + kv_text(f, scenario::mean_request_tokens(r.scenario.workload));
     if (const auto use = scenario::precision_use(r, i, false)) text += "\n" + report::precision_text(*use);
   }

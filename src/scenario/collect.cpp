@@ -6,6 +6,7 @@
 #include "metrics/conservation.hpp"
 #include "metrics/number_in_system.hpp"
 #include "scenario/origin_shares.hpp"
+#include "scenario/pressure.hpp"
 #include "scenario/saturation.hpp"
 #include "workload/lengths.hpp"
 
@@ -159,7 +160,11 @@ std::string other_workload(const Finished& f) {
       how, f.config.max_model_len);
 }
 
-void add_warnings(metrics::Result& out, const Finished& f) {
+void add_warnings(metrics::Result& out, const Finished& f, const engine::Totals& totals) {
+  const std::string storm =
+      preemption_storm({totals.preemptions, static_cast<std::int64_t>(out.requests.arrived), f.config.max_num_seqs},
+                       f.fit, f.resolved.pools[0].kv_cache, f.resolved.gpu);
+  if (!storm.empty()) out.warnings.push_back(storm);
   if (!f.cut.empty()) out.warnings.push_back(f.cut);
   for (const std::string& warning : f.source.warnings) out.warnings.push_back(warning);
   const auto count = [](std::uint64_t n, std::string_view noun) {
@@ -254,7 +259,7 @@ metrics::Result collect(const Finished& f) {
   fill_pool(out, f, totals, duration);
   out.origin = origin_of(f, totals);
   out.fingerprint = f.log.fingerprint().text();
-  add_warnings(out, f);
+  add_warnings(out, f, totals);
   return out;
 }
 
