@@ -47,6 +47,10 @@ double group(std::initializer_list<double> values) {
 }
 
 constexpr std::string_view bad_shape = "a size is missing or not positive";
+constexpr std::string_view bad_ranks = "num_gpus is no whole number from 2 to 1024";
+constexpr std::string_view bad_elements = "a message of more than 1e12 elements";
+constexpr double most_ranks = 1024;  // as profiles are read
+constexpr double most_elements = 1e12;
 constexpr std::string_view bad_time = "no positive time";
 constexpr std::string_view bad_type = "unknown data type";
 
@@ -277,6 +281,8 @@ std::string read_curve_point(Schema schema, OperatorTable& t, CurvePoint& out) {
   const double ranks = t.number("num_gpus"), elements = t.number("message_size");
   out.us = t.number("latency_us");
   if (!positive({ranks, elements})) return std::string(bad_shape);
+  if (ranks < 2 || ranks > most_ranks || ranks != std::floor(ranks)) return std::string(bad_ranks);
+  if (elements > most_elements) return std::string(bad_elements);
   if (!positive({out.us})) return std::string(bad_time);
   out.ranks = static_cast<std::int32_t>(ranks);
   out.bytes = elements * 2;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace servecast::cli {
 
@@ -149,6 +150,8 @@ Drawn from_file(const NumericsOptions& o, std::span<const precision::Scheme> sch
   const precision::Tensor t =
       o.file.ends_with(".npy") ? precision::read_npy(o.file) : precision::read_raw(o.file, raw_layout(o));
   Drawn d{o.file, t.rows(), t.columns(), {}};
+  if (std::none_of(t.values.begin(), t.values.end(), [](float x) { return std::isfinite(x); }))
+    throw core::InputError(o.file, "no value is finite; there is nothing to compare");
   d.comparison = precision::compare_schemes({t.values, d.rows, d.columns}, schemes, o.seed);
   return d;
 }
@@ -182,8 +185,9 @@ std::string table_of(const Drawn& d) {
                        {"cosine"}});
   bool lost = false;
   for (const precision::SchemeResult& r : d.comparison.results) {
-    table.row({std::string(r.scheme.name), fmt::format("{:.3f}", r.bits), fixed(r.error.sqnr_db, 2, "exact"),
-               fixed(r.error.column_sqnr_db, 2, "exact"), report::figure(r.error.max_error),
+    const std::string_view none = r.error.compared > 0 ? "exact" : "-";
+    table.row({std::string(r.scheme.name), fmt::format("{:.3f}", r.bits), fixed(r.error.sqnr_db, 2, none),
+               fixed(r.error.column_sqnr_db, 2, none), report::figure(r.error.max_error),
                report::percent(r.error.flushed), fixed(r.cosine, 6, "-")});
     lost = lost || r.error.lost > 0;
   }
@@ -221,6 +225,7 @@ void write(config::JsonWriter& out, const Drawn& d) {
     out.value("max_error_over_rms", r.error.max_error);
     out.value("flushed_share", r.error.flushed);
     out.value("lost_share", r.error.lost);
+    out.value("compared_values", r.error.compared);
     optional(out, "product_cosine", r.cosine);
     out.end_object();
   }

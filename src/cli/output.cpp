@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace servecast::cli {
@@ -51,15 +53,25 @@ std::exception_ptr saved(const std::function<void()>& save) {
   }
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  const std::string partial = path + ".partial";
+void write_file(const std::string& name, std::string_view text) {
+  // A link's file is replaced, not the link; what is no regular file (a device, a pipe) is written to, not replaced.
+  std::error_code ignored;
+  const std::filesystem::path target = std::filesystem::is_symlink(name, ignored)
+                                           ? std::filesystem::weakly_canonical(name, ignored)
+                                           : std::filesystem::path(name);
+  const std::string path = target.string();
+  const bool in_place = std::filesystem::exists(target, ignored) &&
+                        !std::filesystem::is_regular_file(target, ignored) &&
+                        !std::filesystem::is_directory(target, ignored);
+  const std::string partial = in_place ? path : path + ".partial";
   std::FILE* file = std::fopen(partial.c_str(), "wb");
   const auto fail = [&] { throw core::Error(fmt::format("cannot write {}: {}", path, std::strerror(errno))); };
   if (file == nullptr) fail();
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) != 0 || !written || std::rename(partial.c_str(), path.c_str()) != 0) {
+  const bool closed = std::fclose(file) == 0;
+  if (!closed || !written || (!in_place && std::rename(partial.c_str(), path.c_str()) != 0)) {
     const int reason = errno;
-    std::remove(partial.c_str());
+    if (!in_place) std::remove(partial.c_str());
     errno = reason;
     fail();
   }

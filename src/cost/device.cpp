@@ -17,7 +17,7 @@ void describe(config::Fields& f, DeviceSettings& d) {
       "placement", d.placement,
       "unified: addresses interleaved over the dies; localised: weights and KV cache beside the SMs that read them; "
       "device_per_die: each die a device and a rank of its own");
-  f.field("die_link_tb_s", d.die_link_tb_s, config::above(0, 1000),
+  f.field("die_link_tb_s", d.die_link_tb_s, config::closed(0.01, 1000),
           "what-if: link between dies, both directions together, TB/s; absent: the GPU's own");
   f.field("power_limit_w", d.power_limit_w, config::above(0, 100000),
           "set point of the power limit of one GPU, W; absent: the board's own");

@@ -82,6 +82,7 @@ QuantisationError quantisation_error(const Matrix& exact, std::span<const float>
       ++lost;
       continue;
     }
+    ++e.compared;
     Power& column = columns[i % columns.size()];
     for (Power* p : {&all, &column}) {
       p->signal += x * x;

@@ -30,6 +30,7 @@ struct QuantisationError {
   double max_error = 0;                  // largest |x - y| over the root mean square of x
   double flushed = 0;                    // share of all values that became zero and were not
   double lost = 0;                       // share of all values that were finite and are not any more
+  std::int64_t compared = 0;             // values that are finite in both; with none, nothing above says anything
 };
 
 // Over the values that are finite in both. Requires: equal shapes.

@@ -1,5 +1,7 @@
 #include "scenario/saturation.hpp"
 
+#include "memory/buddy_allocator.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,10 +11,26 @@ namespace {
 
 std::int32_t whole(double tokens) { return std::max<std::int32_t>(1, static_cast<std::int32_t>(std::lround(tokens))); }
 
+// A power of two above a length is on average this many times the length, where lengths are spread smoothly over
+// octaves: the integral of 2 / x over [1, 2] in log x. Derived.
+constexpr double power_of_two_excess = 1.4427;
+
+// Slots that a request takes, on average.
+double mean_slots(const engine::Config& c, const MeanRequest& m, double context) {
+  using engine::KvAllocation;
+  if (c.kv_allocation == KvAllocation::Paged) return context + c.block_size / 2.0;
+  const auto longest = static_cast<double>(memory::BuddyAllocator::rounded(c.max_model_len));
+  if (c.kv_allocation == KvAllocation::ContiguousMax) return longest;
+  const double room =
+      c.kv_allocation == KvAllocation::ContiguousPow2 ? power_of_two_excess * m.output_tokens : m.output_tokens;
+  return std::min(longest, power_of_two_excess * (m.cached_tokens + m.prompt_tokens + room));
+}
+
 // Decoding sequences of a saturated replica: as many as slots, blocks and the token budget allow. In balance a step
 // that makes d output tokens prefills d / output prompts.
 double decoders(const engine::Config& c, const MeanRequest& m, double context) {
-  const double by_blocks = static_cast<double>(c.blocks) * c.block_size / (context + c.block_size / 2.0);
+  double by_blocks = static_cast<double>(c.blocks) * c.block_size / mean_slots(c, m, context);
+  if (c.kv_allocation == engine::KvAllocation::ContiguousMax) by_blocks = std::floor(by_blocks);
   const double by_budget = c.max_num_batched_tokens / (1.0 + m.prompt_tokens / m.output_tokens);
   return std::max(1.0, std::min({static_cast<double>(c.max_num_seqs), by_blocks, by_budget}));
 }

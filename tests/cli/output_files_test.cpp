@@ -76,3 +76,16 @@ TEST_CASE("an empty value of a flag or argument is refused by name") {
   CHECK(contains(work.servecast("run s.json --out ''").err, "--out"));
   CHECK(contains(work.servecast("run ''").err, "scenario"));
 }
+
+TEST_CASE("a link's file is replaced and not the link, and a device is written to and not replaced") {
+  Workspace work;
+  work.write("real.json", "old");
+  fs::create_symlink("real.json", work.folder() / "link.json");
+  CHECK(work.servecast("init quickstart --out link.json").exit_code == 0);
+  CHECK(fs::is_symlink(work.folder() / "link.json"));
+  CHECK(work.read("real.json") == work.servecast("init quickstart").out);
+  const Outcome full = work.servecast("init quickstart --out /dev/full");
+  CHECK(full.exit_code == 1);
+  CHECK(contains(full.err, "No space left on device"));
+  CHECK(fs::is_character_file("/dev/full"));
+}

@@ -1,6 +1,7 @@
 #include "scenario/library.hpp"
 
 #include "catch.hpp"
+#include "scenario/build.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -29,6 +30,14 @@ TEST_CASE("every kind of document is built in and found by its name") {
   CHECK(has(scenario::names(scenario::Kind::Node), "hgx-b200"));
   CHECK(has(scenario::names(scenario::Kind::Scenario), "quickstart"));
   CHECK_FALSE(scenario::find(scenario::Kind::Model, "hgx-b200").has_value());
+}
+
+TEST_CASE("every stored scenario resolves and fits, those that extend others too") {
+  for (const auto& name : scenario::names(scenario::Kind::Scenario)) {
+    INFO(name);
+    const scenario::Resolved r = scenario::resolve({name, {}, {}});
+    CHECK(scenario::fit_all(r).problem.empty());
+  }
 }
 
 TEST_CASE("embedded text equals the file") {
