@@ -229,14 +229,19 @@ void write_json(config::JsonWriter& out, const std::string& file, const Dataset&
 int calibrate_fit(const CalibrateOptions& o) {
   Gpus gpus;
   const Dataset data = read_tables(o.files, o, false, gpus);
-  const std::filesystem::path folder = std::filesystem::path(o.out) / "kernels";
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw core::Error(fmt::format("cannot make {}: {}", folder.string(), error.message()));
   std::vector<std::string> warnings;
   const KernelProfile profile =
       calibrate::fit_profile(data, *gpus.find(data.gpu), {!o.quick, o.monotone, o.note}, warnings);
   for (const std::string& line : warnings) warn("warning: " + line);
+  if (profile.fits.empty() && profile.curves.empty()) {
+    if (!data.machine.empty()) print(machine_text(data, *gpus.find(data.gpu)));
+    warn("nothing was fitted and nothing written: no family has enough usable rows");
+    return exit_no_data;
+  }
+  const std::filesystem::path folder = std::filesystem::path(o.out) / "kernels";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw core::Error(fmt::format("cannot make {}: {}", folder.string(), error.message()));
   const std::string path = (folder / (data.gpu + ".json")).string();
   const std::exception_ptr unsaved = saved([&] { write_file(path, calibrate::profile_text(profile)); });
   print(sources_text(profile.sources) + "\n" + fits_text(profile) + slow_tactics_text(profile));

@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "process.hpp"
 
+#include <filesystem>
 #include <string>
 
 using servecast::test::Outcome;
@@ -212,4 +213,14 @@ TEST_CASE("usage errors name the verb and where its help is") {
   CHECK(work.servecast("run quickstart --sed 3").err ==
         "servecast run: the following arguments were not expected: 3 --sed; see servecast run --help\n");
   CHECK(work.servecast("import").err == "servecast import: a subcommand is required; see servecast import --help\n");
+}
+
+TEST_CASE("a calibration in which nothing can be fitted writes nothing and says so") {
+  Workspace work;
+  work.write("b200_sxm__vllm-0.19.0__gemm_perf.csv",
+             "kernel_source,gemm_dtype,m,n,k,latency_us\nvllm_default,bfloat16,64,8192,8192,23.0\n");
+  const Outcome outcome = work.servecast("calibrate fit b200_sxm__vllm-0.19.0__gemm_perf.csv -o mine");
+  CHECK(outcome.exit_code == 5);
+  CHECK(contains(outcome.err, "nothing was fitted and nothing written"));
+  CHECK_FALSE(std::filesystem::exists(work.folder() / "mine"));
 }
