@@ -88,9 +88,9 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   if (count.saved != 0) totals.saved_block_time += static_cast<double>(count.saved) * ps;
   totals.running_time += static_cast<double>(count.running) * ps;
   totals.slots.tokens += static_cast<double>(count.slots.tokens) * ps;
-  totals.slots.reserved += static_cast<double>(count.slots.reserved) * ps;
   totals.slots.internal += static_cast<double>(count.slots.internal) * ps;
-  totals.slots.external += static_cast<double>(count.slots.external) * ps;
+  if (count.slots.reserved != 0) totals.slots.reserved += static_cast<double>(count.slots.reserved) * ps;
+  if (count.slots.external != 0) totals.slots.external += static_cast<double>(count.slots.external) * ps;
 }
 
 }  // namespace servecast::engine
