@@ -2,8 +2,11 @@
 
 #include "catch.hpp"
 #include "microbench/host/values.hpp"
+#include "precision/minifloat.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -87,4 +90,26 @@ TEST_CASE("NVFP4 scales a tensor so that its largest block uses the whole range"
   CHECK(codec::float_to_e2m1(codec::nvfp4_ratio(2688, 448)) == 7);
   CHECK(codec::nvfp4_block_scale(0, 0) == 0);
   CHECK(codec::nvfp4_ratio(3, codec::nvfp4_step(0, scale)) == 0);
+}
+
+TEST_CASE("the kernels' codecs equal the precision layer's, in every code and in values between and beyond them") {
+  using namespace servecast;
+  const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    if ((code & 0x7F) == 0x7F) continue;  // NaN
+    const float value = microbench::codec::e4m3_to_float(static_cast<std::uint8_t>(code));
+    CHECK(bits(value) == bits(precision::decode(precision::e4m3, code)));
+  }
+  for (std::uint32_t code = 0; code < 16; ++code) {
+    const float value = microbench::codec::e2m1_to_float(static_cast<std::uint8_t>(code));
+    CHECK(bits(value) == bits(precision::decode(precision::e2m1, code)));
+  }
+  int unequal = 0;
+  for (std::uint64_t pattern = 0; pattern < (std::uint64_t{1} << 32); pattern += 9973) {
+    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(pattern));
+    if (x != x) continue;
+    unequal += microbench::codec::float_to_e4m3(x) != precision::encode(precision::e4m3, x) ? 1 : 0;
+    unequal += microbench::codec::float_to_e2m1(x) != precision::encode(precision::e2m1, x) ? 1 : 0;
+  }
+  CHECK(unequal == 0);
 }
