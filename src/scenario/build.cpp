@@ -200,6 +200,7 @@ void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) 
   for (std::size_t i = 0; i < r.scenario.thresholds.size(); ++i)
     r.threshold_places.push_back(place(fmt::format("/thresholds/{}/metric", i)));
   problems.raise_if_any();
+  r.sequences_place = place(r.scenario.workload.beam ? "/workload/beam" : "/workload/samples");
   if (r.scenario.pools.empty()) problems.add(place("/pools"), "the list is empty; give one pool");
   for (std::size_t i = 0; i < r.pools.size(); ++i) resolve_pool(r, i, problems);
   if (!r.pools.empty()) check_lengths(r.scenario.workload, *r.scenario.pools[0].engine.max_model_len, place, problems);

@@ -51,6 +51,7 @@ struct Resolved {
   fabric::ScaleUp fabric;
   std::vector<PoolSetup> pools;               // as scenario.pools
   std::vector<std::string> threshold_places;  // "file:/thresholds/0/metric", for messages
+  std::string sequences_place;                // "file:/workload/samples", or beam, likewise
   std::vector<metrics::InputHash> inputs;     // documents read from files; see scenario/inputs.hpp
 
   std::int64_t gpus_used() const;

@@ -17,7 +17,7 @@ void check_groups(const Resolved& r, core::Problems& problems) {
       problems.add(r.pools[i].place + "/engine/kv_offload_gib",
                    "{} states no pcie_gb_s, over which blocks would move; state it in the GPU profile", r.gpu.name);
   const workload::WorkloadConfig& w = r.scenario.workload;
-  const std::string key = w.beam ? "workload/beam" : "workload/samples";
+  const std::string& key = r.sequences_place;
   const std::int32_t sequences = sequences_of(w);
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     const Scheduler scheduler = r.pools[i].stack.scheduler;

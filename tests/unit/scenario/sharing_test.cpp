@@ -80,6 +80,7 @@ TEST_CASE("several sequences a request run on vLLM's first scheduler, and are re
     }
   }
   CHECK_THAT(refusal_of({"/workload/samples=3", R"(/workload/beam={"width": 3})"}), Catch::Contains("samples"));
+  CHECK_THAT(refusal_of({"/workload/samples=3"}), Catch::Contains("/workload/samples: 3 sequences a request"));
 }
 
 TEST_CASE("groups are swapped when blocks run short, requests of one sequence are recomputed") {
