@@ -9,39 +9,49 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
 std::int32_t sequences_of(const workload::WorkloadConfig& w) { return w.beam ? w.beam->width : w.samples.value_or(1); }
 
+// Engines without beams in their scheduler, and why.
+std::string_view no_beams(Scheduler scheduler) {
+  switch (scheduler) {
+    case Scheduler::VllmV1: return "vLLM v1 has none in its engine: its API emulates one above it, request by request";
+    case Scheduler::Sglang: return "SGLang has none in its engine";
+    case Scheduler::Trtllm:
+      return "TensorRT-LLM's (beams over shared prompt blocks) is not in this version of servecast";
+    case Scheduler::VllmV0: break;
+  }
+  return "";
+}
+
+// Rules of vLLM v0's groups of sequences.
+void check_group(const Resolved& r, std::size_t pool, std::int32_t sequences, core::Problems& problems) {
+  const engine::Settings& s = r.scenario.pools[pool].engine;
+  const std::string mode = r.pools[pool].place + "/engine/preemption_mode";
+  if (sequences > *s.max_num_seqs)
+    problems.add(r.sequences_place, "{} a request are more than max_num_seqs {}; raise it",
+                 core::counted(sequences, "sequence"), *s.max_num_seqs);
+  if (sequences > 1 && *s.preemption_mode == engine::PreemptionMode::Recompute)
+    problems.add(mode, "recompute holds for requests of one sequence; use automatic or swap");
+  const bool swaps = sequences > 1 || *s.preemption_mode == engine::PreemptionMode::Swap;
+  if (swaps && r.gpu.pcie_gb_s <= 0)
+    problems.add(mode, "{} states no pcie_gb_s, over which blocks would be swapped; state it in the GPU profile",
+                 r.gpu.name);
+}
+
 }  // namespace
 
 void check_groups(const Resolved& r, core::Problems& problems) {
-  for (std::size_t i = 0; i < r.pools.size(); ++i)
+  const workload::WorkloadConfig& w = r.scenario.workload;
+  for (std::size_t i = 0; i < r.pools.size(); ++i) {
     if (r.scenario.pools[i].engine.kv_offload_gib && r.gpu.pcie_gb_s <= 0)
       problems.add(r.pools[i].place + "/engine/kv_offload_gib",
                    "{} states no pcie_gb_s, over which blocks would move; state it in the GPU profile", r.gpu.name);
-  const workload::WorkloadConfig& w = r.scenario.workload;
-  const std::string& key = r.sequences_place;
-  const std::int32_t sequences = sequences_of(w);
-  for (std::size_t i = 0; i < r.pools.size(); ++i) {
-    const Scheduler scheduler = r.pools[i].stack.scheduler;
-    if (scheduler != Scheduler::VllmV0) {
-      if (sequences > 1)
-        problems.add(key,
-                     "{} a request are not in this version of servecast for the scheduler {} of {}; use a stack of the "
-                     "scheduler vllm-v0, vllm-0.6 or vllm-0.7",
-                     core::counted(sequences, "sequence"), names_of(scheduler)[static_cast<std::size_t>(scheduler)],
-                     r.pools[i].stack.name);
-      continue;
-    }
-    const engine::Settings& s = r.scenario.pools[i].engine;
-    if (sequences > *s.max_num_seqs)
-      problems.add(key, "{} a request are more than max_num_seqs {}; raise it", core::counted(sequences, "sequence"),
-                   *s.max_num_seqs);
-    if (sequences > 1 && *s.preemption_mode == engine::PreemptionMode::Recompute)
-      problems.add(r.pools[i].place + "/engine/preemption_mode",
-                   "recompute holds for requests of one sequence; use automatic or swap");
-    const bool swaps = sequences > 1 || *s.preemption_mode == engine::PreemptionMode::Swap;
-    if (swaps && r.gpu.pcie_gb_s <= 0)
-      problems.add(r.pools[i].place + "/engine/preemption_mode",
-                   "{} states no pcie_gb_s, over which blocks would be swapped; state it in the GPU profile",
-                   r.gpu.name);
+    const Stack& stack = r.pools[i].stack;
+    if (stack.scheduler == Scheduler::VllmV0)
+      check_group(r, i, sequences_of(w), problems);
+    else if (w.beam)
+      problems.add(r.sequences_place,
+                   "no beam search with {}: {}; use a stack of the scheduler vllm-v0 (vllm-0.6, vllm-0.7), or "
+                   "/workload/samples for sequences that never meet",
+                   stack.name, no_beams(stack.scheduler));
   }
 }
 
@@ -52,8 +62,11 @@ void set_up_groups(const Resolved& r, const FitReport& fit, engine::Config& conf
   if (fit.settings.kv_offload_gib)
     config.offload_blocks = static_cast<std::int64_t>(*fit.settings.kv_offload_gib * gib / config.block_bytes);
   if (fit.settings.kv_offload_write) config.offload_write = *fit.settings.kv_offload_write;
-  if (config.steps != engine::StepKind::Groups) return;
   const workload::WorkloadConfig& w = r.scenario.workload;
+  if (config.steps != engine::StepKind::Groups) {
+    config.samples = sequences_of(w);
+    return;
+  }
   config.branching = {sequences_of(w), w.beam.has_value(), w.beam ? w.beam->turnover : 0.0, r.scenario.seed};
   config.swap_blocks = static_cast<std::int64_t>(*fit.settings.swap_space_gib * gib / config.block_bytes);
   // Derived: a copy reads and writes the block once, at the data sheet's bandwidth.

@@ -96,10 +96,11 @@ struct Setup {
         sampler(simulation, cluster) {
     check_runnable(r, *source);
     set_up_groups(r, fit, config);
-    if (config.branching.sequences > 1 && !config.branching.beam)
+    const std::int32_t samples = r.scenario.workload.samples.value_or(1);
+    if (samples > 1)
       source_report.warnings.push_back(
           fmt::format("output tokens, their rates and their cost count one of the {} of each request",
-                      core::counted(config.branching.sequences, "sequence")));
+                      core::counted(samples, "sequence")));
     const bool shared = shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
       cluster.add_replica(
