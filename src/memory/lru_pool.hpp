@@ -75,8 +75,8 @@ class LruPool {
   BlockId evict();
 
   std::vector<Block> blocks_;
-  std::vector<BlockId> spare_;  // free without content; the last is taken first
-  std::vector<Candidate> candidates_;  // a heap, the first to go in front; some no longer stand
+  std::vector<BlockId> spare_;                             // free without content; the last is taken first
+  std::vector<Candidate> candidates_;                      // a heap, the first to go in front; some no longer stand
   boost::unordered_flat_map<ContentKey, BlockId> holder_;  // never iterated into results
   std::int64_t total_ = 0, free_ = 0, cached_ = 0, references_ = 0, evictions_ = 0;
 };

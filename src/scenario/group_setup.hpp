@@ -8,9 +8,12 @@
 #include "scenario/build.hpp"
 #include "scenario/fit.hpp"
 
+#include <span>
+
 namespace servecast::scenario {
 
-void check_groups(const Resolved& r, core::Problems& problems);
+// fits: of each pool.
+void check_groups(const Resolved& r, std::span<const FitReport> fits, core::Problems& problems);
 
 // Requires: check_groups() found nothing.
 void set_up_groups(const Resolved& r, const FitReport& fit, engine::Config& config);

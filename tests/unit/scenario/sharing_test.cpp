@@ -134,10 +134,45 @@ TEST_CASE("host memory keeps the prefixes that the GPU evicts") {
 
 TEST_CASE("what a scheduler's memory lacks is refused by name") {
   const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
-  CHECK_THAT(refusal_of({v0, engine("enable_prefix_caching=true")}), Catch::Contains("enable_prefix_caching"));
   CHECK_THAT(refusal_of({v0, engine("kv_offload_gib=1")}), Catch::Contains("vllm-v0"));
   CHECK_THAT(refusal_of({engine("kv_offload_nvme_gib=1")}), Catch::Contains("NVMe is not in this version"));
   CHECK_THAT(refusal_of({engine("swap_space_gib=1")}), Catch::Contains("vllm-v0"));
   CHECK_THAT(refusal_of({v0, "/workload/samples=2", engine("preemption_mode=recompute")}),
              Catch::Contains("requests of one sequence"));
+}
+
+TEST_CASE("vLLM v0 caches prefixes and splits prompts where a scenario asks for it") {
+  const std::vector<std::string> busy = {v0, prefixes, "/workload/arrivals/rate_per_s=20"};
+  const metrics::Result without = result_of(busy);
+  const metrics::Result cached = result_of(with(busy, "/pools/0/engine/enable_prefix_caching=true"));
+  CHECK(*cached.memory[0].prefix_hit_rate > 0.2);
+  CHECK(cached.latency->ttft_ms.mean < without.latency->ttft_ms.mean);
+  CHECK(*cached.memory[0].saved_by_sharing > 0.02);
+  const std::vector<std::string> chunks =
+      with(with(busy, "/pools/0/engine/enable_chunked_prefill=true"), "/pools/0/engine/max_num_batched_tokens=256");
+  const metrics::Result split = result_of(chunks);
+  CHECK(split.requests.completed == 200);
+  CHECK(split.latency->itl_ms.p99 < without.latency->itl_ms.p99);  // decodes no longer wait for whole prompts
+  const metrics::Result both = result_of(with(chunks, "/pools/0/engine/enable_prefix_caching=true"));
+  CHECK(*both.memory[0].prefix_hit_rate > 0.2);
+  const std::vector<std::string> wide = with(chunks, "/pools/0/engine/block_size=512");
+  CHECK_THAT(refusal_of(with(wide, "/pools/0/engine/enable_prefix_caching=true")),
+             Catch::Contains("is below block_size 512"));
+}
+
+TEST_CASE("a group that the pool can never hold is refused before the run, by the place that asks for it") {
+  const std::vector<std::string> small = {v0, "/pools/0/engine/num_gpu_blocks_override=260"};
+  CHECK(refusal_of(with(small, "/workload/samples=4")).empty());
+  // 600 + 100 tokens: 37 shared blocks, and before the last step 7 more for each of 64, which then take one each
+  CHECK_THAT(refusal_of(with(with(small, "/workload/samples=64"), "/pools/0/engine/max_num_seqs=64")),
+             Catch::Contains("/workload/samples: a request of 600 prompt and 100 output tokens in 64 sequences needs "
+                             "549 blocks"));
+}
+
+TEST_CASE("swap space that runs out names its place in the document") {
+  const std::string refusal = refusal_of({v0, "/pools/0/engine/num_gpu_blocks_override=270", "/workload/samples=4",
+                                          "/workload/arrivals/rate_per_s=40", "/pools/0/engine/max_num_seqs=64",
+                                          "/pools/0/engine/swap_space_gib=0.01"});
+  CHECK_THAT(refusal,
+             Catch::Contains("/pools/0/engine/swap_space_gib: ") && Catch::Contains("where the engine aborts"));
 }
