@@ -57,7 +57,7 @@ class GroupLoop final : public Replica {
             gpu_.used(), 0, gpu_.total()};
   }
   SlotUse slots(std::int32_t) const override;
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return transfers_; }
 
  private:

@@ -65,7 +65,7 @@ class PlainLoop final : public Replica {
     for (const Owned& sequence : active_) tokens += sequence->computed;
     return paged_use(pool_.used(), pool_.references(), tokens, config_.block_size);
   }
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return offload_.transfers(); }
 
  private:
