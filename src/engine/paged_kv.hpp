@@ -39,7 +39,8 @@ class PagedKv {
   PrefixHits find(const PagedSequence& s);
   // Whether a sequence that found these may start with its first `tokens` tokens. promised: blocks that what runs may
   // still ask for. alone: nothing runs.
-  bool admits(const PagedSequence& s, const PrefixHits& hits, std::int32_t tokens, std::int64_t promised, bool alone);
+  bool admits(const PagedSequence& s, const PrefixHits& hits, std::int32_t tokens, std::int64_t promised,
+              bool alone) const;
   // Takes what was found, and blocks for s.computed tokens. Requires: admits(), with the same hits.
   void start(PagedSequence& s, const PrefixHits& hits);
   // Blocks for the first `tokens` tokens; false and unchanged when the pool cannot give them.
