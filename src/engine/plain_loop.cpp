@@ -1,9 +1,7 @@
 #include "engine/plain_loop.hpp"
 
 #include "core/error.hpp"
-#include "engine/prefix_offload.hpp"
-#include "engine/sequence.hpp"
-#include "memory/block_pool.hpp"
+#include "engine/paged_kv.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -14,39 +12,19 @@ namespace {
 
 using core::Time;
 
-struct Sequence : SequenceState {
-  std::int32_t published = 0;  // leading blocks whose content is registered
-  bool limbo = false;          // finished, its blocks and seat not yet given back
-  std::size_t piece = 0;       // content piece of the next block to publish
-  std::int64_t reserved = 0;   // blocks its longest output would take
-  std::vector<memory::BlockId> blocks;
+struct Sequence : PagedSequence {
+  bool limbo = false;  // finished, its blocks and seat not yet given back
 };
-
-// Chain that token index `token` belongs to, given the piece to start looking from.
-std::uint64_t chain_of(const workload::Request& request, std::int32_t token, std::size_t& piece) {
-  const auto& pieces = request.content.pieces;
-  while (piece < pieces.size() && pieces[piece].end <= token) ++piece;
-  if (piece < pieces.size()) return pieces[piece].chain;
-  if (request.content.tail != 0) return request.content.tail;
-  return private_chain(request.id);
-}
 
 class PlainLoop final : public Replica {
  public:
   PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
-      : config_(config),
-        cost_(cost),
-        observer_(observer),
-        pool_(config.blocks),
-        offload_(config),
-        window_(cost.needs_window()),
-        watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {}
+      : config_(config), cost_(cost), observer_(observer), kv_(config), window_(cost.needs_window()) {}
 
   void enqueue(const workload::Request& request, std::int32_t) override {
     auto sequence = spare();
     sequence->request = request;
-    sequence->reserved =
-        blocks_for(request.prompt_tokens + output_limit(request, config_.max_model_len), config_.block_size);
+    sequence->reserved = kv_.longest(*sequence);
     waiting_.push_back(std::move(sequence));
   }
 
@@ -56,17 +34,17 @@ class PlainLoop final : public Replica {
   bool running() const override { return in_progress_; }
   bool has_work() const override { return !waiting_.empty() || !active_.empty(); }
   Load load(std::int32_t) const override {
-    return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), pool_.used(),
-            pool_.cached(), pool_.total()};
+    return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), pool().used(),
+            pool().cached(), pool().total()};
   }
   // Blocks of a request that has just ended count as internal.
   SlotUse slots(std::int32_t) const override {
     std::int64_t tokens = 0;
     for (const Owned& sequence : active_) tokens += sequence->computed;
-    return paged_use(pool_.used(), pool_.references(), tokens, config_.block_size);
+    return paged_use(pool().used(), pool().references(), tokens, config_.block_size);
   }
   const Totals& totals() const override { return totals_; }
-  std::span<const Transfer> transfers() const override { return offload_.transfers(); }
+  std::span<const Transfer> transfers() const override { return kv_.offload().transfers(); }
 
  private:
   using Owned = std::unique_ptr<Sequence>;
@@ -86,15 +64,11 @@ class PlainLoop final : public Replica {
   bool schedule_running(Time now);
   void admit_waiting();
   bool admit(Sequence& sequence);
-  std::int64_t lookup(Sequence& sequence);
-  std::int64_t lookup_host(const Sequence& sequence, std::int64_t from) const;
-  void load(Sequence& sequence, std::int64_t from, std::int64_t blocks);
-  bool grow(Sequence& sequence, std::int32_t tokens);
-  void publish(Sequence& sequence);
   void preempt_last(Time now);
   void release(Owned sequence);
   bool release_limbo();
   std::int64_t promised() const;
+  const memory::BlockPool& pool() const { return kv_.pool(); }
   bool wastes_slot(const Sequence& s) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && s.tokens() < config_.max_model_len;
   }
@@ -102,16 +76,13 @@ class PlainLoop final : public Replica {
   Config config_;
   const cost::StepCost& cost_;
   Observer& observer_;
-  memory::BlockPool pool_;
-  PrefixOffload offload_;
+  PagedKv kv_;
   std::int32_t window_;
-  std::int64_t watermark_;
   std::deque<Owned> waiting_;
   std::vector<Owned> active_;  // in order of admission; holds the running, then frees them
   std::vector<Owned> limbo_;
   std::vector<Owned> spares_;
   std::vector<Owned> kept_, done_;  // scratch
-  std::vector<memory::BlockId> hits_;
   Run run_;
   cost::StepTime step_;
   std::int32_t scheduled_decoders_ = 0;
@@ -124,7 +95,7 @@ class PlainLoop final : public Replica {
 Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   SERVECAST_ENSURE(!in_progress_, "advance during a run at {} ps", now.ps);
   run_ = {now, now, 0};
-  offload_.begin();
+  kv_.offload().begin();
   while (!schedule(now)) {
     if (!release_limbo()) return run_;
   }
@@ -133,7 +104,7 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
     if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
-  if (config_.offload_blocks > 0) offload_.play(step_, totals_);
+  if (config_.offload_blocks > 0) kv_.offload().play(step_, totals_);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   scheduled_decoders_ = shape.decode_requests;
   scheduled_prefill_tokens_ = shape.prefill_tokens;
@@ -166,7 +137,7 @@ bool PlainLoop::schedule_running(Time now) {
     if (threshold > 0 && n > threshold) n = threshold;
     n = std::min(n, budget_);
     bool self = false;
-    while (!self && !grow(s, s.computed + n)) {
+    while (!self && !kv_.grow(s, s.computed + n)) {
       self = i + 1 == active_.size();
       preempt_last(now);
       preempted = true;
@@ -176,7 +147,7 @@ bool PlainLoop::schedule_running(Time now) {
     s.scheduled = n;
     s.computed += n;
     budget_ -= n;
-    publish(s);
+    kv_.publish(s);
   }
   return preempted;
 }
@@ -192,109 +163,32 @@ void PlainLoop::admit_waiting() {
 
 // Tries to start a waiting request: prefix hits, admission gate, blocks of its first chunk.
 bool PlainLoop::admit(Sequence& s) {
-  const std::int64_t size = config_.block_size;
-  const std::int64_t hit_blocks = config_.enable_prefix_caching ? lookup(s) : 0;
-  const std::int64_t host_blocks = lookup_host(s, hit_blocks);
-  const auto hit_tokens = static_cast<std::int32_t>((hit_blocks + host_blocks) * size);
-  std::int32_t n = s.tokens() - hit_tokens;
+  const PrefixHits hits = kv_.find(s);
+  std::int32_t n = s.tokens() - hits.tokens;
   const std::int32_t threshold = config_.long_prefill_token_threshold;
   if (threshold > 0 && n > threshold) n = threshold;
   if (!config_.enable_chunked_prefill && n > budget_) return false;
   n = std::min(n, budget_);
-  std::int64_t unreferenced = 0;
-  for (const memory::BlockId block : hits_) unreferenced += pool_.references(block) == 0 ? 1 : 0;
-  const std::int64_t reserve = active_.empty() ? 0 : watermark_;
-  const std::int64_t whole = blocks_for(s.tokens(), size) - hit_blocks + unreferenced;
-  const std::int64_t now = blocks_for(hit_tokens + n, size) - hit_blocks + unreferenced;
-  std::int64_t need = config_.reserve_full_isl ? std::max(whole, now) : now;
-  if (config_.capacity_policy == CapacityPolicy::GuaranteedNoEvict)
-    need = s.reserved - hit_blocks + unreferenced + promised();
-  if (need + reserve > pool_.free()) return false;
-
-  for (const memory::BlockId block : hits_) {
-    pool_.retain(block);
-    s.blocks.push_back(block);
-  }
-  s.published = static_cast<std::int32_t>(hit_blocks);
-  s.computed = hit_tokens + n;
-  s.from = hit_tokens;
+  if (!kv_.admits(s, hits, hits.tokens + n, promised(), active_.empty())) return false;
+  s.computed = hits.tokens + n;
+  s.from = hits.tokens;
   s.scheduled = n;
   s.phase = Phase::Prefill;
-  load(s, hit_blocks, host_blocks);
-  SERVECAST_ENSURE(grow(s, s.computed), "admission of request {} past its gate", s.request.id.value);
+  kv_.start(s, hits);
   budget_ -= n;
   if (config_.enable_prefix_caching) {
-    publish(s);
-    observer_.prefix_lookup(s.request.id, s.tokens(), hit_tokens, s.was_preempted);
+    kv_.publish(s);
+    observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
   }
   return true;
 }
 
-// Blocks that what runs may still ask for.
+// Blocks that what runs may still ask for; of interest where nothing may be preempted.
 std::int64_t PlainLoop::promised() const {
+  if (config_.capacity_policy != CapacityPolicy::GuaranteedNoEvict) return 0;
   std::int64_t blocks = 0;
   for (const Owned& s : active_) blocks += s->reserved - static_cast<std::int64_t>(s->blocks.size());
   return blocks;
-}
-
-// Leading blocks of the sequence that the pool still holds, at most all tokens but the last; fills hits_.
-std::int64_t PlainLoop::lookup(Sequence& s) {
-  hits_.clear();
-  const std::int64_t cap = (s.tokens() - 1) / config_.block_size;
-  std::size_t piece = 0;
-  for (std::int64_t i = 0; i < cap; ++i) {
-    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
-    const auto block = pool_.find(memory::content_key(chain_of(s.request, last, piece), i));
-    if (!block) break;
-    hits_.push_back(*block);
-  }
-  return static_cast<std::int64_t>(hits_.size());
-}
-
-// Blocks behind the first `from` ones that the host holds, at most all tokens but the last.
-std::int64_t PlainLoop::lookup_host(const Sequence& s, std::int64_t from) const {
-  if (offload_.empty()) return 0;
-  const std::int64_t cap = (s.tokens() - 1) / config_.block_size;
-  std::size_t piece = 0;
-  std::int64_t i = from;
-  for (; i < cap; ++i) {
-    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
-    if (!offload_.holds(memory::content_key(chain_of(s.request, last, piece), i))) break;
-  }
-  return i - from;
-}
-
-// The host's copies of blocks [from, from + blocks) are read before anything is written over them.
-void PlainLoop::load(Sequence& s, std::int64_t from, std::int64_t blocks) {
-  std::size_t piece = 0;
-  for (std::int64_t i = from; i < from + blocks; ++i) {
-    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
-    offload_.load(memory::content_key(chain_of(s.request, last, piece), i));
-  }
-}
-
-// Blocks for the first `tokens` tokens; false and unchanged when the pool cannot give them.
-bool PlainLoop::grow(Sequence& s, std::int32_t tokens) {
-  const std::int64_t need = blocks_for(tokens, config_.block_size) - static_cast<std::int64_t>(s.blocks.size());
-  if (need > pool_.free()) return false;
-  for (std::int64_t i = 0; i < need; ++i) {
-    s.blocks.push_back(pool_.allocate());
-    if (config_.offload_blocks > 0) offload_.evicted(pool_.evicted());
-  }
-  return true;
-}
-
-void PlainLoop::publish(Sequence& s) {
-  if (!config_.enable_prefix_caching) return;
-  const std::int32_t full = std::min(s.computed, s.tokens()) / config_.block_size;
-  for (; s.published < full; ++s.published) {
-    const std::int32_t last = (s.published + 1) * config_.block_size - 1;
-    std::size_t piece = s.published == 0 ? 0 : s.piece;
-    const auto key = memory::content_key(chain_of(s.request, last, piece), s.published);
-    s.piece = piece;
-    pool_.publish(s.blocks[static_cast<std::size_t>(s.published)], key);
-    if (config_.offload_blocks > 0) offload_.filled(key);
-  }
 }
 
 void PlainLoop::preempt_last(Time now) {
@@ -306,18 +200,15 @@ void PlainLoop::preempt_last(Time now) {
   }
   observer_.preempted(victim->request.id, now);
   ++totals_.preemptions;
-  pool_.release_reversed(victim->blocks);
-  victim->blocks.clear();
-  victim->computed = victim->published = victim->scheduled = 0;
-  victim->piece = 0;
+  kv_.release(*victim);
+  victim->computed = victim->scheduled = 0;
   victim->phase = Phase::Prefill;
   victim->was_preempted = true;
   waiting_.push_front(std::move(victim));
 }
 
 void PlainLoop::release(Owned sequence) {
-  pool_.release_reversed(sequence->blocks);
-  sequence->blocks.clear();
+  kv_.release(*sequence);
   spares_.push_back(std::move(sequence));
 }
 
@@ -332,7 +223,7 @@ void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
   add_step(totals_, step_,
-           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), pool_.references() - pool_.used(),
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool().used(), pool().references() - pool().used(),
             static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
   std::vector<Owned>& kept = kept_;
