@@ -21,7 +21,7 @@ struct PagedSequence : SequenceState {
   std::vector<memory::BlockId> blocks;
 };
 
-// What a sequence finds before it starts: leading blocks of the pool, then of the host.
+// What a sequence finds before it starts: leading blocks of the pool, then of the tiers below.
 struct PrefixHits {
   std::int64_t blocks = 0;
   std::int64_t host_blocks = 0;
@@ -37,7 +37,7 @@ class PagedKv {
 
   // Cached blocks of the sequence, at most all tokens but the last. Valid until the pool changes.
   PrefixHits find(const PagedSequence& s);
-  // Whether a sequence that found these may start with its first `tokens` tokens. promised: blocks that what runs may
+  // Whether a sequence that found these may start with its first `tokens` tokens. promised: blocks that others may
   // still ask for. alone: nothing runs.
   bool admits(const PagedSequence& s, const PrefixHits& hits, std::int32_t tokens, std::int64_t promised,
               bool alone) const;
@@ -54,7 +54,7 @@ class PagedKv {
   const PrefixOffload& offload() const { return offload_; }
 
  private:
-  std::int64_t find_host(const PagedSequence& s, std::int64_t from) const;
+  std::int64_t find_host(const PagedSequence& s, std::int64_t from);
   void load(const PagedSequence& s, const PrefixHits& hits);
 
   bool caching_, whole_prompt_, no_evict_, offloads_;
@@ -63,6 +63,7 @@ class PagedKv {
   memory::BlockPool pool_;
   PrefixOffload offload_;
   std::vector<memory::BlockId> hits_;
+  std::vector<memory::Tier> tiers_;  // where the host blocks found were
 };
 
 }  // namespace servecast::engine
