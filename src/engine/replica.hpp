@@ -17,7 +17,8 @@
 
 namespace servecast::engine {
 
-// A number of steps that will happen unless cut. steps == 0: nothing could be scheduled.
+// A number of steps that will happen unless cut. steps == 0: nothing could be scheduled; if the end is later than the
+// begin, something can be then (content is on its way), so ask again.
 struct Run {
   core::Time begin;
   core::Time end;
@@ -84,6 +85,7 @@ struct Totals {
   std::int64_t swapped_in_blocks = 0;
   std::int64_t loaded_blocks = 0;  // cached prefixes, from the host
   std::int64_t stored_blocks = 0;
+  TierUse tiers;
   std::int64_t copied_blocks = 0;  // on write, because another sequence shared them
   core::Duration busy, compute, memory, network, host;
   std::int64_t scale_up_bytes = 0;
@@ -116,7 +118,7 @@ class Replica {
   virtual Load load(std::int32_t rank) const = 0;
   virtual SlotUse slots(std::int32_t rank) const = 0;  // of the last scheduled or committed step
   virtual Totals totals() const = 0;
-  // What the run in progress has moved before its first step, in order.
+  // What was asked to be moved when the last run was scheduled, in order.
   virtual std::span<const Transfer> transfers() const { return {}; }
 };
 

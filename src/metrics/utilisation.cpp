@@ -12,6 +12,18 @@ namespace {
 // block or slot, because the next request in line does not fit.
 constexpr double exhausted = 0.9;
 
+void add_tiers(engine::TierUse& sum, const engine::TierUse& other) {
+  sum.host_hit_tokens += other.host_hit_tokens;
+  sum.storage_hit_tokens += other.storage_hit_tokens;
+  sum.storage_read_blocks += other.storage_read_blocks;
+  sum.storage_written_blocks += other.storage_written_blocks;
+  sum.in += other.in;
+  sum.out += other.out;
+  sum.read += other.read;
+  sum.write += other.write;
+  sum.held_up += other.held_up;
+}
+
 double share(double part, double whole) { return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0.0; }
 
 }  // namespace
@@ -41,6 +53,7 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
   sum.copied_blocks += other.copied_blocks;
   sum.loaded_blocks += other.loaded_blocks;
   sum.stored_blocks += other.stored_blocks;
+  add_tiers(sum.tiers, other.tiers);
   sum.running_time += other.running_time;
   sum.slots.tokens += other.slots.tokens;
   sum.slots.reserved += other.slots.reserved;
