@@ -141,8 +141,9 @@ core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
   return {ps};
 }
 
-// Without host time beyond launch floors. bandwidth: the share of network that stretches with the link.
-StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) const {
+// Without host time beyond launch floors. bandwidth: the share of network that stretches with the link. Inlined into
+// both callers, the hot path: a call would copy a StepTime twice.
+[[gnu::always_inline]] inline StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) const {
   const std::size_t mixed = s.prefill_tokens > 0 ? 1 : 0;
   const std::int32_t tokens = s.decode_requests + s.prefill_tokens;
   SERVECAST_ENSURE(
@@ -170,7 +171,7 @@ StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) con
   return out;
 }
 
-void CompiledCost::finish(const StepShape& s, StepTime& t) const {
+[[gnu::always_inline]] inline void CompiledCost::finish(const StepShape& s, StepTime& t) const {
   const std::int64_t gpu = t.compute.ps + t.memory.ps + t.network.ps + t.host.ps;
   const std::int64_t extra = host_.extra(gpu, s.decode_requests, s.prefill_requests, s.prefill_tokens);
   t.host.ps += extra;

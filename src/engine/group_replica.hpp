@@ -39,7 +39,7 @@ class GroupLoop final : public Replica {
             gpu_.used(), gpu_.cached(), gpu_.total()};
   }
   SlotUse slots(std::int32_t) const override;
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return transfers_; }
 
  private:

@@ -1,9 +1,7 @@
 #include "engine/plain_loop.hpp"
 
 #include "core/error.hpp"
-#include "engine/prefix_offload.hpp"
-#include "engine/sequence.hpp"
-#include "memory/block_pool.hpp"
+#include "engine/paged_kv.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -14,39 +12,20 @@ namespace {
 
 using core::Time;
 
-struct Sequence : SequenceState {
-  std::int32_t published = 0;  // leading blocks whose content is registered
-  bool limbo = false;          // finished, its blocks and seat not yet given back
-  std::size_t piece = 0;       // content piece of the next block to publish
-  std::int64_t reserved = 0;   // blocks its longest output would take
-  std::vector<memory::BlockId> blocks;
+struct Sequence : PagedSequence {
+  bool limbo = false;  // finished, its blocks and seat not yet given back
+  Time there;          // when the blocks it loads ahead have come
 };
-
-// Chain that token index `token` belongs to, given the piece to start looking from.
-std::uint64_t chain_of(const workload::Request& request, std::int32_t token, std::size_t& piece) {
-  const auto& pieces = request.content.pieces;
-  while (piece < pieces.size() && pieces[piece].end <= token) ++piece;
-  if (piece < pieces.size()) return pieces[piece].chain;
-  if (request.content.tail != 0) return request.content.tail;
-  return private_chain(request.id);
-}
 
 class PlainLoop final : public Replica {
  public:
   PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
-      : config_(config),
-        cost_(cost),
-        observer_(observer),
-        pool_(config.blocks),
-        offload_(config),
-        window_(cost.needs_window()),
-        watermark_(static_cast<std::int64_t>(config.watermark * static_cast<double>(config.blocks))) {}
+      : config_(config), cost_(cost), observer_(observer), kv_(config), window_(cost.needs_window()) {}
 
   void enqueue(const workload::Request& request, std::int32_t) override {
     auto sequence = spare();
     sequence->request = request;
-    sequence->reserved =
-        blocks_for(request.prompt_tokens + output_limit(request, config_.max_model_len), config_.block_size);
+    sequence->reserved = kv_.longest(*sequence);
     waiting_.push_back(std::move(sequence));
   }
 
@@ -54,19 +33,20 @@ class PlainLoop final : public Replica {
   Run cut(Time) override { return run_; }
   void commit() override;
   bool running() const override { return in_progress_; }
-  bool has_work() const override { return !waiting_.empty() || !active_.empty(); }
+  bool has_work() const override { return !waiting_.empty() || !active_.empty() || !loading_.empty(); }
   Load load(std::int32_t) const override {
-    return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), pool_.used(),
-            pool_.cached(), pool_.total()};
+    return {static_cast<std::int32_t>(waiting_.size() + loading_.size()), static_cast<std::int32_t>(active_.size()),
+            pool().used(), pool().cached(), pool().total()};
   }
   // Blocks of a request that has just ended count as internal.
   SlotUse slots(std::int32_t) const override {
     std::int64_t tokens = 0;
     for (const Owned& sequence : active_) tokens += sequence->computed;
-    return paged_use(pool_.used(), pool_.references(), tokens, config_.block_size);
+    for (const Owned& sequence : loading_) tokens += sequence->computed;
+    return paged_use(pool().used(), pool().references(), tokens, config_.block_size);
   }
-  const Totals& totals() const override { return totals_; }
-  std::span<const Transfer> transfers() const override { return offload_.transfers(); }
+  Totals totals() const override { return totals_; }
+  std::span<const Transfer> transfers() const override { return kv_.offload().transfers(); }
 
  private:
   using Owned = std::unique_ptr<Sequence>;
@@ -84,17 +64,18 @@ class PlainLoop final : public Replica {
 
   bool schedule(Time now);
   bool schedule_running(Time now);
-  void admit_waiting();
-  bool admit(Sequence& sequence);
-  std::int64_t lookup(Sequence& sequence);
-  std::int64_t lookup_host(const Sequence& sequence, std::int64_t from) const;
-  void load(Sequence& sequence, std::int64_t from, std::int64_t blocks);
-  bool grow(Sequence& sequence, std::int32_t tokens);
-  void publish(Sequence& sequence);
+  void admit_waiting(Time now);
+  bool admit_loaded(Time now);
+  bool admit(Sequence& sequence, const PrefixHits& hits);
+  bool load_ahead(Sequence& sequence, const PrefixHits& hits, Time now);
+  bool has_seat() const { return static_cast<std::int32_t>(active_.size() + limbo_.size()) < config_.max_num_seqs; }
+  std::int32_t next_tokens(const Sequence& sequence, std::int32_t from) const;
+  Time wake(Time now) const;
   void preempt_last(Time now);
   void release(Owned sequence);
   bool release_limbo();
   std::int64_t promised() const;
+  const memory::BlockPool& pool() const { return kv_.pool(); }
   bool wastes_slot(const Sequence& s) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && s.tokens() < config_.max_model_len;
   }
@@ -102,16 +83,14 @@ class PlainLoop final : public Replica {
   Config config_;
   const cost::StepCost& cost_;
   Observer& observer_;
-  memory::BlockPool pool_;
-  PrefixOffload offload_;
+  PagedKv kv_;
   std::int32_t window_;
-  std::int64_t watermark_;
   std::deque<Owned> waiting_;
-  std::vector<Owned> active_;  // in order of admission; holds the running, then frees them
+  std::vector<Owned> active_;   // in order of admission; holds the running, then frees them
+  std::vector<Owned> loading_;  // set aside: their blocks are on the way, or there while the scheduler has no room
   std::vector<Owned> limbo_;
   std::vector<Owned> spares_;
   std::vector<Owned> kept_, done_;  // scratch
-  std::vector<memory::BlockId> hits_;
   Run run_;
   cost::StepTime step_;
   std::int32_t scheduled_decoders_ = 0;
@@ -124,16 +103,18 @@ class PlainLoop final : public Replica {
 Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   SERVECAST_ENSURE(!in_progress_, "advance during a run at {} ps", now.ps);
   run_ = {now, now, 0};
-  offload_.begin();
+  kv_.offload().begin();
   while (!schedule(now)) {
-    if (!release_limbo()) return run_;
+    if (release_limbo()) continue;
+    run_.end = wake(now);
+    return run_;
   }
   cost::StepShape shape;
   for (const Owned& sequence : active_) {
     if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
-  if (config_.offload_blocks > 0) offload_.play(step_, totals_);
+  if (config_.offload_blocks > 0) kv_.offload().play(now, step_, totals_);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   scheduled_decoders_ = shape.decode_requests;
   scheduled_prefill_tokens_ = shape.prefill_tokens;
@@ -148,7 +129,7 @@ bool PlainLoop::schedule(Time now) {
     budget_ = config_.max_num_batched_tokens;
     for (Owned& sequence : active_) sequence->scheduled = 0;
     const bool preempted = schedule_running(now);
-    if (!preempted) admit_waiting();
+    if (!preempted) admit_waiting(now);
     for (const Owned& sequence : active_) {
       if (sequence->scheduled > 0) return true;
     }
@@ -166,7 +147,7 @@ bool PlainLoop::schedule_running(Time now) {
     if (threshold > 0 && n > threshold) n = threshold;
     n = std::min(n, budget_);
     bool self = false;
-    while (!self && !grow(s, s.computed + n)) {
+    while (!self && !kv_.grow(s, s.computed + n)) {
       self = i + 1 == active_.size();
       preempt_last(now);
       preempted = true;
@@ -176,125 +157,102 @@ bool PlainLoop::schedule_running(Time now) {
     s.scheduled = n;
     s.computed += n;
     budget_ -= n;
-    publish(s);
+    kv_.publish(s);
   }
   return preempted;
 }
 
-void PlainLoop::admit_waiting() {
-  while (!waiting_.empty() && budget_ > 0 &&
-         static_cast<std::int32_t>(active_.size() + limbo_.size()) < config_.max_num_seqs) {
-    if (!admit(*waiting_.front())) return;
-    active_.push_back(std::move(waiting_.front()));
+void PlainLoop::admit_waiting(Time now) {
+  if (!admit_loaded(now)) return;
+  while (!waiting_.empty() && budget_ > 0 && has_seat()) {
+    Sequence& head = *waiting_.front();
+    const PrefixHits hits = kv_.find(head);
+    const bool ahead = config_.offload_prefetch == OffloadPrefetch::Ahead && hits.host_blocks > 0;
+    if (ahead ? !load_ahead(head, hits, now) : !admit(head, hits)) return;
+    (ahead ? loading_ : active_).push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
 }
 
-// Tries to start a waiting request: prefix hits, admission gate, blocks of its first chunk.
-bool PlainLoop::admit(Sequence& s) {
-  const std::int64_t size = config_.block_size;
-  const std::int64_t hit_blocks = config_.enable_prefix_caching ? lookup(s) : 0;
-  const std::int64_t host_blocks = lookup_host(s, hit_blocks);
-  const auto hit_tokens = static_cast<std::int32_t>((hit_blocks + host_blocks) * size);
-  std::int32_t n = s.tokens() - hit_tokens;
+// Tokens of a prompt that a step computes from `from` on, whatever its budget.
+std::int32_t PlainLoop::next_tokens(const Sequence& s, std::int32_t from) const {
+  const std::int32_t n = s.tokens() - from;
   const std::int32_t threshold = config_.long_prefill_token_threshold;
-  if (threshold > 0 && n > threshold) n = threshold;
+  return threshold > 0 ? std::min(n, threshold) : n;
+}
+
+// Tries to start a waiting request: admission gate, blocks of its first chunk.
+bool PlainLoop::admit(Sequence& s, const PrefixHits& hits) {
+  std::int32_t n = next_tokens(s, hits.tokens);
   if (!config_.enable_chunked_prefill && n > budget_) return false;
   n = std::min(n, budget_);
-  std::int64_t unreferenced = 0;
-  for (const memory::BlockId block : hits_) unreferenced += pool_.references(block) == 0 ? 1 : 0;
-  const std::int64_t reserve = active_.empty() ? 0 : watermark_;
-  const std::int64_t whole = blocks_for(s.tokens(), size) - hit_blocks + unreferenced;
-  const std::int64_t now = blocks_for(hit_tokens + n, size) - hit_blocks + unreferenced;
-  std::int64_t need = config_.reserve_full_isl ? std::max(whole, now) : now;
-  if (config_.capacity_policy == CapacityPolicy::GuaranteedNoEvict)
-    need = s.reserved - hit_blocks + unreferenced + promised();
-  if (need + reserve > pool_.free()) return false;
-
-  for (const memory::BlockId block : hits_) {
-    pool_.retain(block);
-    s.blocks.push_back(block);
-  }
-  s.published = static_cast<std::int32_t>(hit_blocks);
-  s.computed = hit_tokens + n;
-  s.from = hit_tokens;
+  if (!kv_.admits(s, hits, hits.tokens + n, promised(), active_.empty())) return false;
+  s.computed = hits.tokens + n;
+  s.from = hits.tokens;
   s.scheduled = n;
   s.phase = Phase::Prefill;
-  load(s, hit_blocks, host_blocks);
-  SERVECAST_ENSURE(grow(s, s.computed), "admission of request {} past its gate", s.request.id.value);
+  kv_.start(s, hits);
   budget_ -= n;
   if (config_.enable_prefix_caching) {
-    publish(s);
-    observer_.prefix_lookup(s.request.id, s.tokens(), hit_tokens, s.was_preempted);
+    kv_.publish(s);
+    observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
   }
   return true;
 }
 
-// Blocks that what runs may still ask for.
+// Tries to take blocks for what a waiting request has cached below the GPU, and lets it come. Nobody else gets the
+// blocks that the rest of it will take.
+bool PlainLoop::load_ahead(Sequence& s, const PrefixHits& hits, Time now) {
+  if (!kv_.admits(s, hits, s.tokens(), promised(), active_.empty())) return false;
+  s.computed = hits.tokens;
+  s.scheduled = 0;
+  s.phase = Phase::Prefill;
+  kv_.start(s, hits);
+  s.there = kv_.offload().fetch(now);
+  observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
+  return true;
+}
+
+// Requests set aside come before the queue; those whose blocks are there start. False: one of them finds no room.
+bool PlainLoop::admit_loaded(Time now) {
+  for (std::size_t i = 0; i < loading_.size() && budget_ > 0 && has_seat();) {
+    Sequence& s = *loading_[i];
+    if (s.there > now) {
+      ++i;
+      continue;
+    }
+    kv_.publish(s);
+    std::int32_t n = next_tokens(s, s.computed);
+    if (!config_.enable_chunked_prefill && n > budget_) return false;
+    n = std::min(n, budget_);
+    if (!kv_.grow(s, s.computed + n)) return false;
+    s.from = s.computed;
+    s.scheduled = n;
+    s.computed += n;
+    budget_ -= n;
+    kv_.publish(s);
+    active_.push_back(std::move(loading_[i]));
+    loading_.erase(loading_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return true;
+}
+
+// When the next blocks on their way are there; now: none are.
+Time PlainLoop::wake(Time now) const {
+  Time next = Time::never();
+  for (const Owned& s : loading_)
+    if (s->there > now) next = std::min(next, s->there);
+  return next == Time::never() ? now : next;
+}
+
+// Blocks that the rest of requests set aside will take, and, where nothing may be preempted, what runs.
 std::int64_t PlainLoop::promised() const {
   std::int64_t blocks = 0;
+  for (const Owned& s : loading_)
+    blocks += blocks_for(s->tokens(), config_.block_size) - static_cast<std::int64_t>(s->blocks.size());
+  if (config_.capacity_policy != CapacityPolicy::GuaranteedNoEvict) return blocks;
   for (const Owned& s : active_) blocks += s->reserved - static_cast<std::int64_t>(s->blocks.size());
   return blocks;
-}
-
-// Leading blocks of the sequence that the pool still holds, at most all tokens but the last; fills hits_.
-std::int64_t PlainLoop::lookup(Sequence& s) {
-  hits_.clear();
-  const std::int64_t cap = (s.tokens() - 1) / config_.block_size;
-  std::size_t piece = 0;
-  for (std::int64_t i = 0; i < cap; ++i) {
-    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
-    const auto block = pool_.find(memory::content_key(chain_of(s.request, last, piece), i));
-    if (!block) break;
-    hits_.push_back(*block);
-  }
-  return static_cast<std::int64_t>(hits_.size());
-}
-
-// Blocks behind the first `from` ones that the host holds, at most all tokens but the last.
-std::int64_t PlainLoop::lookup_host(const Sequence& s, std::int64_t from) const {
-  if (offload_.empty()) return 0;
-  const std::int64_t cap = (s.tokens() - 1) / config_.block_size;
-  std::size_t piece = 0;
-  std::int64_t i = from;
-  for (; i < cap; ++i) {
-    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
-    if (!offload_.holds(memory::content_key(chain_of(s.request, last, piece), i))) break;
-  }
-  return i - from;
-}
-
-// The host's copies of blocks [from, from + blocks) are read before anything is written over them.
-void PlainLoop::load(Sequence& s, std::int64_t from, std::int64_t blocks) {
-  std::size_t piece = 0;
-  for (std::int64_t i = from; i < from + blocks; ++i) {
-    const auto last = static_cast<std::int32_t>((i + 1) * config_.block_size - 1);
-    offload_.load(memory::content_key(chain_of(s.request, last, piece), i));
-  }
-}
-
-// Blocks for the first `tokens` tokens; false and unchanged when the pool cannot give them.
-bool PlainLoop::grow(Sequence& s, std::int32_t tokens) {
-  const std::int64_t need = blocks_for(tokens, config_.block_size) - static_cast<std::int64_t>(s.blocks.size());
-  if (need > pool_.free()) return false;
-  for (std::int64_t i = 0; i < need; ++i) {
-    s.blocks.push_back(pool_.allocate());
-    if (config_.offload_blocks > 0) offload_.evicted(pool_.evicted());
-  }
-  return true;
-}
-
-void PlainLoop::publish(Sequence& s) {
-  if (!config_.enable_prefix_caching) return;
-  const std::int32_t full = std::min(s.computed, s.tokens()) / config_.block_size;
-  for (; s.published < full; ++s.published) {
-    const std::int32_t last = (s.published + 1) * config_.block_size - 1;
-    std::size_t piece = s.published == 0 ? 0 : s.piece;
-    const auto key = memory::content_key(chain_of(s.request, last, piece), s.published);
-    s.piece = piece;
-    pool_.publish(s.blocks[static_cast<std::size_t>(s.published)], key);
-    if (config_.offload_blocks > 0) offload_.filled(key);
-  }
 }
 
 void PlainLoop::preempt_last(Time now) {
@@ -306,18 +264,15 @@ void PlainLoop::preempt_last(Time now) {
   }
   observer_.preempted(victim->request.id, now);
   ++totals_.preemptions;
-  pool_.release_reversed(victim->blocks);
-  victim->blocks.clear();
-  victim->computed = victim->published = victim->scheduled = 0;
-  victim->piece = 0;
+  kv_.release(*victim);
+  victim->computed = victim->scheduled = 0;
   victim->phase = Phase::Prefill;
   victim->was_preempted = true;
   waiting_.push_front(std::move(victim));
 }
 
 void PlainLoop::release(Owned sequence) {
-  pool_.release_reversed(sequence->blocks);
-  sequence->blocks.clear();
+  kv_.release(*sequence);
   spares_.push_back(std::move(sequence));
 }
 
@@ -332,7 +287,7 @@ void PlainLoop::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
   add_step(totals_, step_,
-           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool_.used(), pool_.references() - pool_.used(),
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool().used(), pool().references() - pool().used(),
             static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
   std::vector<Owned>& kept = kept_;
