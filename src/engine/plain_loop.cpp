@@ -35,8 +35,13 @@ class PlainLoop final : public Replica {
   bool running() const override { return in_progress_; }
   bool has_work() const override { return !waiting_.empty() || !active_.empty() || !loading_.empty(); }
   Load load(std::int32_t) const override {
-    return {static_cast<std::int32_t>(waiting_.size() + loading_.size()), static_cast<std::int32_t>(active_.size()),
-            pool().used(), pool().cached(), pool().total()};
+    return {static_cast<std::int32_t>(waiting_.size() + loading_.size()),
+            static_cast<std::int32_t>(active_.size()),
+            pool().used(),
+            pool().cached(),
+            pool().total(),
+            kv_.offload().tiers().host_held(),
+            kv_.offload().tiers().storage_held()};
   }
   // Blocks of a request that has just ended count as internal.
   SlotUse slots(std::int32_t) const override {

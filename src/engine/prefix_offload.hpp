@@ -48,6 +48,7 @@ class PrefixOffload {
         links_(config) {}
 
   bool empty() const { return tiers_.empty(); }
+  const memory::TierStack& tiers() const { return tiers_; }
   memory::Tier find(memory::ContentKey key) const { return tiers_.find(key); }
   // A block is wanted on the GPU. Requires: find(key), which gave `tier`, and no other content lost its place since but
   // by load().

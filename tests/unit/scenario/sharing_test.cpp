@@ -105,8 +105,8 @@ TEST_CASE("host memory keeps the prefixes that the GPU evicts") {
       result_of(with(with(scarce, "/pools/0/engine/kv_offload_gib=8"), "/pools/0/engine/kv_offload_write=back"));
   CHECK(*through.memory[0].prefix_hit_rate > *without.memory[0].prefix_hit_rate);
   CHECK(*back.memory[0].prefix_hit_rate > *without.memory[0].prefix_hit_rate);
-  CHECK(through.memory[0].loaded_blocks > 0);
-  CHECK(back.memory[0].stored_blocks < through.memory[0].stored_blocks);
+  CHECK(through.memory[0].tiers->loaded_blocks > 0);
+  CHECK(back.memory[0].tiers->stored_blocks < through.memory[0].tiers->stored_blocks);
 }
 
 TEST_CASE("what a scheduler's memory lacks is refused by name") {
