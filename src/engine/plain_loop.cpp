@@ -1,6 +1,7 @@
 #include "engine/plain_loop.hpp"
 
 #include "core/error.hpp"
+#include "engine/grouped_kv.hpp"
 #include "engine/paged_kv.hpp"
 
 #include <algorithm>
@@ -12,14 +13,12 @@ namespace {
 
 using core::Time;
 
-struct Sequence : PagedSequence {
-  bool limbo = false;  // finished, its blocks and seat not yet given back
-};
-
+// Kv: the blocks of sequences, paged_kv.hpp or grouped_kv.hpp.
+template <typename Kv>
 class PlainLoop final : public Replica {
  public:
-  PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
-      : config_(config), cost_(cost), observer_(observer), kv_(config), window_(cost.needs_window()) {}
+  PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer, Kv kv)
+      : config_(config), cost_(cost), observer_(observer), kv_(std::move(kv)), window_(cost.needs_window()) {}
 
   void enqueue(const workload::Request& request, std::int32_t) override {
     auto sequence = spare();
@@ -34,29 +33,32 @@ class PlainLoop final : public Replica {
   bool running() const override { return in_progress_; }
   bool has_work() const override { return !waiting_.empty() || !active_.empty(); }
   Load load(std::int32_t) const override {
-    return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), pool().used(),
-            pool().cached(), pool().total()};
+    return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), kv_.used(),
+            kv_.cached(), kv_.total()};
   }
-  // Blocks of a request that has just ended count as internal.
   SlotUse slots(std::int32_t) const override {
     std::int64_t tokens = 0;
     for (const Owned& sequence : active_) tokens += sequence->computed;
-    return paged_use(pool().used(), pool().references(), tokens, config_.block_size);
+    return kv_.slots(tokens);
   }
   const Totals& totals() const override { return totals_; }
-  std::span<const Transfer> transfers() const override { return kv_.offload().transfers(); }
+  std::span<const Transfer> transfers() const override { return kv_.transfers(); }
 
  private:
+  struct Sequence : SequenceState {
+    typename Kv::Table table;
+    bool limbo = false;         // finished, its blocks and seat not yet given back
+    std::int64_t reserved = 0;  // blocks its longest output would take
+  };
   using Owned = std::unique_ptr<Sequence>;
 
   Owned spare() {
     if (spares_.empty()) return std::make_unique<Sequence>();
     Owned sequence = std::move(spares_.back());
     spares_.pop_back();
-    auto blocks = std::move(sequence->blocks);
-    blocks.clear();
+    auto table = std::move(sequence->table);
     *sequence = Sequence{};
-    sequence->blocks = std::move(blocks);
+    sequence->table = std::move(table);
     return sequence;
   }
 
@@ -68,7 +70,6 @@ class PlainLoop final : public Replica {
   void release(Owned sequence);
   bool release_limbo();
   std::int64_t promised() const;
-  const memory::BlockPool& pool() const { return kv_.pool(); }
   bool wastes_slot(const Sequence& s) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && s.tokens() < config_.max_model_len;
   }
@@ -76,7 +77,7 @@ class PlainLoop final : public Replica {
   Config config_;
   const cost::StepCost& cost_;
   Observer& observer_;
-  PagedKv kv_;
+  Kv kv_;
   std::int32_t window_;
   std::deque<Owned> waiting_;
   std::vector<Owned> active_;  // in order of admission; holds the running, then frees them
@@ -92,10 +93,11 @@ class PlainLoop final : public Replica {
   Totals totals_;
 };
 
-Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
+template <typename Kv>
+Run PlainLoop<Kv>::advance(Time now, Time, const cost::LinkOffer& offer) {
   SERVECAST_ENSURE(!in_progress_, "advance during a run at {} ps", now.ps);
   run_ = {now, now, 0};
-  kv_.offload().begin();
+  kv_.begin_step();
   while (!schedule(now)) {
     if (!release_limbo()) return run_;
   }
@@ -104,7 +106,7 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
     if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
-  if (config_.offload_blocks > 0) kv_.offload().play(step_, totals_);
+  kv_.play(step_, totals_);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   scheduled_decoders_ = shape.decode_requests;
   scheduled_prefill_tokens_ = shape.prefill_tokens;
@@ -114,10 +116,12 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
 }
 
 // One pass of the scheduler. False: nothing could be scheduled, and another pass would not change that.
-bool PlainLoop::schedule(Time now) {
+template <typename Kv>
+bool PlainLoop<Kv>::schedule(Time now) {
   for (;;) {
     budget_ = config_.max_num_batched_tokens;
     for (Owned& sequence : active_) sequence->scheduled = 0;
+    kv_.begin_pass();
     const bool preempted = schedule_running(now);
     if (!preempted) admit_waiting();
     for (const Owned& sequence : active_) {
@@ -128,16 +132,18 @@ bool PlainLoop::schedule(Time now) {
 }
 
 // Running list, in order of admission. Returns whether anything was preempted.
-bool PlainLoop::schedule_running(Time now) {
+template <typename Kv>
+bool PlainLoop<Kv>::schedule_running(Time now) {
   bool preempted = false;
   for (std::size_t i = 0; i < active_.size() && budget_ > 0; ++i) {
     Sequence& s = *active_[i];
     std::int32_t n = s.stopped ? 1 : s.tokens() - s.computed;
     const std::int32_t threshold = config_.long_prefill_token_threshold;
     if (threshold > 0 && n > threshold) n = threshold;
-    n = std::min(n, budget_);
+    n = kv_.split(s, s.computed, std::min(n, budget_));
+    if (n == 0) continue;
     bool self = false;
-    while (!self && !kv_.grow(s, s.computed + n)) {
+    while (!self && !kv_.grow(s, s.table, s.computed + n)) {
       self = i + 1 == active_.size();
       preempt_last(now);
       preempted = true;
@@ -147,12 +153,13 @@ bool PlainLoop::schedule_running(Time now) {
     s.scheduled = n;
     s.computed += n;
     budget_ -= n;
-    kv_.publish(s);
+    kv_.publish(s, s.table);
   }
   return preempted;
 }
 
-void PlainLoop::admit_waiting() {
+template <typename Kv>
+void PlainLoop<Kv>::admit_waiting() {
   while (!waiting_.empty() && budget_ > 0 &&
          static_cast<std::int32_t>(active_.size() + limbo_.size()) < config_.max_num_seqs) {
     if (!admit(*waiting_.front())) return;
@@ -162,36 +169,39 @@ void PlainLoop::admit_waiting() {
 }
 
 // Tries to start a waiting request: prefix hits, admission gate, blocks of its first chunk.
-bool PlainLoop::admit(Sequence& s) {
-  const PrefixHits hits = kv_.find(s);
+template <typename Kv>
+bool PlainLoop<Kv>::admit(Sequence& s) {
+  const PrefixHits hits = kv_.find(s, s.table);
   std::int32_t n = s.tokens() - hits.tokens;
   const std::int32_t threshold = config_.long_prefill_token_threshold;
   if (threshold > 0 && n > threshold) n = threshold;
   if (!config_.enable_chunked_prefill && n > budget_) return false;
-  n = std::min(n, budget_);
-  if (!kv_.admits(s, hits, hits.tokens + n, promised(), active_.empty())) return false;
+  n = kv_.split(s, hits.tokens, std::min(n, budget_));
+  if (n == 0 || !kv_.admits(s, s.table, hits, hits.tokens + n, promised(), active_.empty())) return false;
   s.computed = hits.tokens + n;
   s.from = hits.tokens;
   s.scheduled = n;
   s.phase = Phase::Prefill;
-  kv_.start(s, hits);
+  kv_.start(s, s.table, hits);
   budget_ -= n;
   if (config_.enable_prefix_caching) {
-    kv_.publish(s);
+    kv_.publish(s, s.table);
     observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
   }
   return true;
 }
 
 // Blocks that what runs may still ask for; of interest where nothing may be preempted.
-std::int64_t PlainLoop::promised() const {
+template <typename Kv>
+std::int64_t PlainLoop<Kv>::promised() const {
   if (config_.capacity_policy != CapacityPolicy::GuaranteedNoEvict) return 0;
   std::int64_t blocks = 0;
-  for (const Owned& s : active_) blocks += s->reserved - static_cast<std::int64_t>(s->blocks.size());
+  for (const Owned& s : active_) blocks += s->reserved - kv_.held(s->table);
   return blocks;
 }
 
-void PlainLoop::preempt_last(Time now) {
+template <typename Kv>
+void PlainLoop<Kv>::preempt_last(Time now) {
   Owned victim = std::move(active_.back());
   active_.pop_back();
   if (victim->stopped) {
@@ -200,30 +210,34 @@ void PlainLoop::preempt_last(Time now) {
   }
   observer_.preempted(victim->request.id, now);
   ++totals_.preemptions;
-  kv_.release(*victim);
-  victim->computed = victim->scheduled = 0;
+  kv_.release(victim->table);
+  victim->computed = victim->settled = victim->scheduled = 0;
   victim->phase = Phase::Prefill;
   victim->was_preempted = true;
   waiting_.push_front(std::move(victim));
 }
 
-void PlainLoop::release(Owned sequence) {
-  kv_.release(*sequence);
+template <typename Kv>
+void PlainLoop<Kv>::release(Owned sequence) {
+  kv_.retire(sequence->table);
+  kv_.release(sequence->table);
   spares_.push_back(std::move(sequence));
 }
 
-bool PlainLoop::release_limbo() {
+template <typename Kv>
+bool PlainLoop<Kv>::release_limbo() {
   const bool any = !limbo_.empty();
   for (Owned& sequence : limbo_) release(std::move(sequence));
   limbo_.clear();
   return any;
 }
 
-void PlainLoop::commit() {
+template <typename Kv>
+void PlainLoop<Kv>::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
   add_step(totals_, step_,
-           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool().used(), pool().references() - pool().used(),
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, kv_.used(), kv_.references() - kv_.used(),
             static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
   std::vector<Owned>& kept = kept_;
@@ -232,6 +246,7 @@ void PlainLoop::commit() {
   done.clear();
   for (Owned& sequence : active_) {
     Sequence& s = *sequence;
+    s.settled = config_.async_scheduling && s.scheduled > 0 ? s.from : s.computed;
     if (s.stopped && s.scheduled > 0) {
       ++totals_.wasted_slots;
       --totals_.decode_tokens;
@@ -256,17 +271,21 @@ void PlainLoop::commit() {
   }
   std::swap(active_, kept_);
   for (Owned& sequence : done) {
-    if (config_.async_scheduling && sequence->limbo && has_work())
+    if (config_.async_scheduling && sequence->limbo && has_work()) {
+      kv_.retire(sequence->table);
       limbo_.push_back(std::move(sequence));
-    else
+    } else {
       release(std::move(sequence));
+    }
   }
 }
 
 }  // namespace
 
-std::unique_ptr<Replica> make_plain_loop(const Config& config, const cost::StepCost& cost, Observer& observer) {
-  return std::make_unique<PlainLoop>(config, cost, observer);
+std::unique_ptr<Replica> make_plain_loop(const Config& config, const cost::StepCost& cost, Observer& observer,
+                                         bool shared_content) {
+  if (config.kinds.empty()) return std::make_unique<PlainLoop<PagedKv>>(config, cost, observer, PagedKv(config));
+  return std::make_unique<PlainLoop<GroupedKv>>(config, cost, observer, GroupedKv(config, shared_content));
 }
 
 }  // namespace servecast::engine
