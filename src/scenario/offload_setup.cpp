@@ -45,6 +45,12 @@ void check_offload(const Resolved& r, const FitReport& fit, core::Problems& prob
   if (r.gpu.pcie_gb_s <= 0)
     problems.add(place + "/kv_offload_gib",
                  "{} states no pcie_gb_s, over which blocks would move; state it in the GPU profile", r.gpu.name);
+  if (fit.kv.groups() > 1)
+    problems.add(
+        place + "/kv_offload_gib",
+        "the layers of {} form {} groups in the KV cache, and tiers below the GPU are in this version of servecast "
+        "for one; leave it out",
+        r.model.name, fit.kv.groups());
   if (s.kv_offload_nvme_gib) {
     const auto missing = [&](const std::optional<double>& stated, double node, std::string_view way) {
       if (!stated && node <= 0)
