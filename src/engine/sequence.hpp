@@ -16,6 +16,7 @@ struct SequenceState {
   workload::Request request;
   std::int32_t generated = 0;
   std::int32_t computed = 0;   // tokens whose KV is in the pool
+  std::int32_t settled = 0;    // of these, those of steps that have ended, as an asynchronous scheduler knows them
   std::int32_t from = 0;       // this step: first token computed
   std::int32_t scheduled = 0;  // this step: tokens computed
   Phase phase = Phase::Prefill;
