@@ -3,11 +3,13 @@
 
 #include "core/time.hpp"
 #include "engine/branching.hpp"
+#include "engine/kv_kinds.hpp"
 #include "engine/transfer.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace servecast::engine {
 
@@ -70,6 +72,7 @@ struct Config {
   StepKind steps = StepKind::Mixed;
   std::int32_t block_size = 16;  // tokens
   std::int64_t blocks = 0;       // usable blocks of the pool, the null block excluded
+  std::vector<KvKind> kinds;     // of groups that share the pool; empty: one group that keeps everything
   std::int32_t max_num_seqs = 256;
   std::int32_t max_num_batched_tokens = 8192;  // prefill_first: of prefill in a step, SGLang's chunked_prefill_size
   std::int32_t max_model_len = 16384;

@@ -217,6 +217,7 @@ void ConstantTime::requeue(Candidate candidate, std::int64_t computed, Time now)
 std::optional<std::string> needs_plain_loop(const Config& config, const cost::StepCost& cost) {
   if (config.steps != StepKind::Mixed) return "prompts run in steps of their own";
   if (config.loop == Loop::Plain) return "engine/loop is plain";
+  if (!config.kinds.empty()) return "groups of layers share the pool of blocks";
   if (config.offload_blocks > 0) return "cached prefixes move to the host";
   if (cost.needs_window() > 0) return "attention windows need each request's own context";
   if (config.long_prefill_token_threshold > 0) return "long_prefill_token_threshold allows several partial prefills";
@@ -236,7 +237,7 @@ std::unique_ptr<Replica> make_replica(const Config& config, const cost::StepCost
   if (config.steps == StepKind::PrefillFirst) return make_sglang_loop(config, cost, observer);
   if (config.kv_allocation != KvAllocation::Paged) return make_contiguous_loop(config, cost, observer);
   if (config.steps == StepKind::Groups) return make_group_loop(config, cost, observer);
-  if (needs_plain_loop(config, cost)) return make_plain_loop(config, cost, observer);
+  if (needs_plain_loop(config, cost)) return make_plain_loop(config, cost, observer, shared_content);
   return make_constant_time(config, cost, observer, shared_content);
 }
 

@@ -1,24 +1,11 @@
 #include "engine/paged_kv.hpp"
 
 #include "core/error.hpp"
+#include "engine/content_chain.hpp"
 
 #include <algorithm>
 
 namespace servecast::engine {
-namespace {
-
-// Key of the sequence's block `index`, given the content piece to start looking from.
-memory::ContentKey key_of(const workload::Request& request, std::int64_t index, std::int64_t size, std::size_t& piece) {
-  const auto last = static_cast<std::int32_t>((index + 1) * size - 1);
-  const auto& pieces = request.content.pieces;
-  while (piece < pieces.size() && pieces[piece].end <= last) ++piece;
-  std::uint64_t chain = request.content.tail != 0 ? request.content.tail : private_chain(request.id);
-  if (piece < pieces.size()) chain = pieces[piece].chain;
-  return memory::content_key(chain, index);
-}
-
-}  // namespace
-
 PagedKv::PagedKv(const Config& config)
     : caching_(config.enable_prefix_caching),
       whole_prompt_(config.reserve_full_isl),
@@ -34,14 +21,14 @@ std::int64_t PagedKv::longest(const SequenceState& s) const {
   return blocks_for(s.request.prompt_tokens + output_limit(s.request, max_model_len_), block_size_);
 }
 
-PrefixHits PagedKv::find(const PagedSequence& s) {
+PrefixHits PagedKv::find(const SequenceState& s, const Table&) {
   hits_.clear();
   PrefixHits hits;
   if (caching_) {
     const std::int64_t cap = (s.tokens() - 1) / block_size_;
     std::size_t piece = 0;
     for (std::int64_t i = 0; i < cap; ++i) {
-      const auto block = pool_.find(key_of(s.request, i, block_size_, piece));
+      const auto block = pool_.find(key_in_order(s.request, i, block_size_, piece));
       if (!block) break;
       hits_.push_back(*block);
     }
@@ -53,79 +40,79 @@ PrefixHits PagedKv::find(const PagedSequence& s) {
 }
 
 // Blocks behind the first `from` ones that the tiers below hold, at most all tokens but the last.
-std::int64_t PagedKv::find_host(const PagedSequence& s, std::int64_t from) {
+std::int64_t PagedKv::find_host(const SequenceState& s, std::int64_t from) {
   tiers_.clear();
   if (offload_.empty()) return 0;
   const std::int64_t cap = (s.tokens() - 1) / block_size_;
   std::size_t piece = 0;
   for (std::int64_t i = from; i < cap; ++i) {
-    const memory::Tier tier = offload_.find(key_of(s.request, i, block_size_, piece));
+    const memory::Tier tier = offload_.find(key_in_order(s.request, i, block_size_, piece));
     if (tier == memory::Tier::None) break;
     tiers_.push_back(tier);
   }
   return static_cast<std::int64_t>(tiers_.size());
 }
 
-bool PagedKv::admits(const PagedSequence& s, const PrefixHits& hits, std::int32_t tokens, std::int64_t promised,
-                     bool alone) const {
+bool PagedKv::admits(const SequenceState& s, const Table&, const PrefixHits& hits, std::int32_t tokens,
+                     std::int64_t promised, bool alone) const {
   std::int64_t unreferenced = 0;
   for (const memory::BlockId block : hits_) unreferenced += pool_.references(block) == 0 ? 1 : 0;
   const std::int64_t reserve = alone ? 0 : watermark_;
   const std::int64_t whole = blocks_for(s.tokens(), block_size_) - hits.blocks + unreferenced;
   const std::int64_t now = blocks_for(tokens, block_size_) - hits.blocks + unreferenced;
   std::int64_t need = whole_prompt_ ? std::max(whole, now) : now;
-  if (no_evict_) need = s.reserved - hits.blocks + unreferenced;
+  if (no_evict_) need = longest(s) - hits.blocks + unreferenced;
   return need + promised + reserve <= pool_.free();
 }
 
-void PagedKv::start(PagedSequence& s, const PrefixHits& hits) {
+void PagedKv::start(const SequenceState& s, Table& t, const PrefixHits& hits) {
   for (const memory::BlockId block : hits_) {
     pool_.retain(block);
-    s.blocks.push_back(block);
+    t.blocks.push_back(block);
   }
-  s.published = static_cast<std::int32_t>(hits.blocks);
+  t.published = static_cast<std::int32_t>(hits.blocks);
   load(s, hits);
-  SERVECAST_ENSURE(grow(s, s.computed), "admission of request {} past its gate", s.request.id.value);
+  SERVECAST_ENSURE(grow(s, t, s.computed), "admission of request {} past its gate", s.request.id.value);
 }
 
 // Copies are read before anything is written over them. The last block first, so that it is the first to be forgotten.
-void PagedKv::load(const PagedSequence& s, const PrefixHits& hits) {
+void PagedKv::load(const SequenceState& s, const PrefixHits& hits) {
   if (!offloads_) return;
   const std::int64_t cap = (s.tokens() - 1) / block_size_;
   std::size_t piece = 0;
-  for (std::int64_t i = hits.blocks; i < cap; ++i) offload_.looked_up(key_of(s.request, i, block_size_, piece));
+  for (std::int64_t i = hits.blocks; i < cap; ++i) offload_.looked_up(key_in_order(s.request, i, block_size_, piece));
   for (std::int64_t i = hits.host_blocks; i-- > 0;) {
     piece = 0;
-    offload_.load(key_of(s.request, hits.blocks + i, block_size_, piece), tiers_[static_cast<std::size_t>(i)]);
+    offload_.load(key_in_order(s.request, hits.blocks + i, block_size_, piece), tiers_[static_cast<std::size_t>(i)]);
   }
 }
 
-bool PagedKv::grow(PagedSequence& s, std::int32_t tokens) {
-  const std::int64_t need = blocks_for(tokens, block_size_) - static_cast<std::int64_t>(s.blocks.size());
+bool PagedKv::grow(const SequenceState&, Table& t, std::int32_t tokens) {
+  const std::int64_t need = blocks_for(tokens, block_size_) - static_cast<std::int64_t>(t.blocks.size());
   if (need > pool_.free()) return false;
   for (std::int64_t i = 0; i < need; ++i) {
-    s.blocks.push_back(pool_.allocate());
+    t.blocks.push_back(pool_.allocate());
     if (offloads_) offload_.evicted(pool_.evicted());
   }
   return true;
 }
 
-void PagedKv::publish(PagedSequence& s) {
+void PagedKv::publish(const SequenceState& s, Table& t) {
   if (!caching_) return;
   const std::int32_t full = std::min(s.computed, s.tokens()) / block_size_;
-  for (; s.published < full; ++s.published) {
-    if (s.published == 0) s.piece = 0;
-    const memory::ContentKey key = key_of(s.request, s.published, block_size_, s.piece);
-    pool_.publish(s.blocks[static_cast<std::size_t>(s.published)], key);
+  for (; t.published < full; ++t.published) {
+    if (t.published == 0) t.piece = 0;
+    const memory::ContentKey key = key_in_order(s.request, t.published, block_size_, t.piece);
+    pool_.publish(t.blocks[static_cast<std::size_t>(t.published)], key);
     if (offloads_) offload_.filled(key);
   }
 }
 
-void PagedKv::release(PagedSequence& s) {
-  pool_.release_reversed(s.blocks);
-  s.blocks.clear();
-  s.published = 0;
-  s.piece = 0;
+void PagedKv::release(Table& t) {
+  pool_.release_reversed(t.blocks);
+  t.blocks.clear();
+  t.published = 0;
+  t.piece = 0;
 }
 
 }  // namespace servecast::engine

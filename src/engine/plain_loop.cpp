@@ -1,6 +1,7 @@
 #include "engine/plain_loop.hpp"
 
 #include "core/error.hpp"
+#include "engine/grouped_kv.hpp"
 #include "engine/paged_kv.hpp"
 
 #include <algorithm>
@@ -12,15 +13,12 @@ namespace {
 
 using core::Time;
 
-struct Sequence : PagedSequence {
-  bool limbo = false;  // finished, its blocks and seat not yet given back
-  Time there;          // when the blocks it loads ahead have come
-};
-
+// Kv: the blocks of sequences, paged_kv.hpp or grouped_kv.hpp.
+template <typename Kv>
 class PlainLoop final : public Replica {
  public:
-  PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
-      : config_(config), cost_(cost), observer_(observer), kv_(config), window_(cost.needs_window()) {}
+  PlainLoop(const Config& config, const cost::StepCost& cost, Observer& observer, Kv kv)
+      : config_(config), cost_(cost), observer_(observer), kv_(std::move(kv)), window_(cost.needs_window()) {}
 
   void enqueue(const workload::Request& request, std::int32_t) override {
     auto sequence = spare();
@@ -35,30 +33,36 @@ class PlainLoop final : public Replica {
   bool running() const override { return in_progress_; }
   bool has_work() const override { return !waiting_.empty() || !active_.empty() || !loading_.empty(); }
   Load load(std::int32_t) const override {
-    return {static_cast<std::int32_t>(waiting_.size() + loading_.size()), static_cast<std::int32_t>(active_.size()),
-            pool().used(), pool().cached(), pool().total()};
+    const std::size_t waiting = waiting_.size() + loading_.size();
+    return {static_cast<std::int32_t>(waiting),
+            static_cast<std::int32_t>(active_.size()),
+            kv_.used(),
+            kv_.cached(),
+            kv_.total(),
+            kv_.on_host(),
+            kv_.on_storage()};
   }
-  // Blocks of a request that has just ended count as internal.
-  SlotUse slots(std::int32_t) const override {
-    std::int64_t tokens = 0;
-    for (const Owned& sequence : active_) tokens += sequence->computed;
-    for (const Owned& sequence : loading_) tokens += sequence->computed;
-    return paged_use(pool().used(), pool().references(), tokens, config_.block_size);
-  }
+  SlotUse slots(std::int32_t) const override { return kv_.slots(computed_); }
   Totals totals() const override { return totals_; }
-  std::span<const Transfer> transfers() const override { return kv_.offload().transfers(); }
+  std::span<const Transfer> transfers() const override { return kv_.transfers(); }
 
  private:
+  struct Sequence : SequenceState {
+    typename Kv::Table table;
+    bool limbo = false;         // finished, its blocks and seat not yet given back
+    bool over = false;          // has spent the slot after its end
+    std::int64_t reserved = 0;  // blocks its longest output would take
+    Time there;                 // when the blocks it loads ahead have come
+  };
   using Owned = std::unique_ptr<Sequence>;
 
   Owned spare() {
     if (spares_.empty()) return std::make_unique<Sequence>();
     Owned sequence = std::move(spares_.back());
     spares_.pop_back();
-    auto blocks = std::move(sequence->blocks);
-    blocks.clear();
+    auto table = std::move(sequence->table);
     *sequence = Sequence{};
-    sequence->blocks = std::move(blocks);
+    sequence->table = std::move(table);
     return sequence;
   }
 
@@ -73,9 +77,10 @@ class PlainLoop final : public Replica {
   Time wake(Time now) const;
   void preempt_last(Time now);
   void release(Owned sequence);
+  bool apply(Sequence& sequence, std::int64_t& steady);
+  void part_with_ended();
   bool release_limbo();
   std::int64_t promised() const;
-  const memory::BlockPool& pool() const { return kv_.pool(); }
   bool wastes_slot(const Sequence& s) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && s.tokens() < config_.max_model_len;
   }
@@ -83,7 +88,7 @@ class PlainLoop final : public Replica {
   Config config_;
   const cost::StepCost& cost_;
   Observer& observer_;
-  PagedKv kv_;
+  Kv kv_;
   std::int32_t window_;
   std::deque<Owned> waiting_;
   std::vector<Owned> active_;   // in order of admission; holds the running, then frees them
@@ -96,14 +101,16 @@ class PlainLoop final : public Replica {
   std::int32_t scheduled_decoders_ = 0;
   std::int32_t scheduled_prefill_tokens_ = 0;
   std::int32_t budget_ = 0;
+  std::int64_t computed_ = 0;  // tokens of all in active_ and loading_
   bool in_progress_ = false;
   Totals totals_;
 };
 
-Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
+template <typename Kv>
+Run PlainLoop<Kv>::advance(Time now, Time, const cost::LinkOffer& offer) {
   SERVECAST_ENSURE(!in_progress_, "advance during a run at {} ps", now.ps);
   run_ = {now, now, 0};
-  kv_.offload().begin();
+  kv_.begin_step();
   while (!schedule(now)) {
     if (release_limbo()) continue;
     run_.end = wake(now);
@@ -111,10 +118,15 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   }
   cost::StepShape shape;
   for (const Owned& sequence : active_) {
-    if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
+    const Sequence& s = *sequence;
+    if (s.scheduled == 0) continue;
+    if (s.phase == Phase::Decode)
+      charge_decode(s, window_, shape);
+    else
+      charge(s, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
-  if (config_.offload_blocks > 0) kv_.offload().play(now, step_, totals_);
+  kv_.play(now, step_, totals_);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   scheduled_decoders_ = shape.decode_requests;
   scheduled_prefill_tokens_ = shape.prefill_tokens;
@@ -124,10 +136,12 @@ Run PlainLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
 }
 
 // One pass of the scheduler. False: nothing could be scheduled, and another pass would not change that.
-bool PlainLoop::schedule(Time now) {
+template <typename Kv>
+bool PlainLoop<Kv>::schedule(Time now) {
   for (;;) {
     budget_ = config_.max_num_batched_tokens;
     for (Owned& sequence : active_) sequence->scheduled = 0;
+    kv_.begin_pass();
     const bool preempted = schedule_running(now);
     if (!preempted) admit_waiting(now);
     for (const Owned& sequence : active_) {
@@ -138,16 +152,18 @@ bool PlainLoop::schedule(Time now) {
 }
 
 // Running list, in order of admission. Returns whether anything was preempted.
-bool PlainLoop::schedule_running(Time now) {
+template <typename Kv>
+bool PlainLoop<Kv>::schedule_running(Time now) {
   bool preempted = false;
   for (std::size_t i = 0; i < active_.size() && budget_ > 0; ++i) {
     Sequence& s = *active_[i];
     std::int32_t n = s.stopped ? 1 : s.tokens() - s.computed;
     const std::int32_t threshold = config_.long_prefill_token_threshold;
     if (threshold > 0 && n > threshold) n = threshold;
-    n = std::min(n, budget_);
+    n = kv_.split(s, s.computed, std::min(n, budget_));
+    if (n == 0) continue;
     bool self = false;
-    while (!self && !kv_.grow(s, s.computed + n)) {
+    while (!self && !kv_.grow(s, s.table, s.computed + n)) {
       self = i + 1 == active_.size();
       preempt_last(now);
       preempted = true;
@@ -156,17 +172,19 @@ bool PlainLoop::schedule_running(Time now) {
     s.from = s.computed;
     s.scheduled = n;
     s.computed += n;
+    computed_ += n;
     budget_ -= n;
-    kv_.publish(s);
+    kv_.publish(s, s.table);
   }
   return preempted;
 }
 
-void PlainLoop::admit_waiting(Time now) {
+template <typename Kv>
+void PlainLoop<Kv>::admit_waiting(Time now) {
   if (!admit_loaded(now)) return;
   while (!waiting_.empty() && budget_ > 0 && has_seat()) {
     Sequence& head = *waiting_.front();
-    const PrefixHits hits = kv_.find(head);
+    const PrefixHits hits = kv_.find(head, head.table);
     const bool ahead = config_.offload_prefetch == OffloadPrefetch::Ahead && hits.host_blocks > 0;
     if (ahead ? !load_ahead(head, hits, now) : !admit(head, hits)) return;
     (ahead ? loading_ : active_).push_back(std::move(waiting_.front()));
@@ -175,26 +193,29 @@ void PlainLoop::admit_waiting(Time now) {
 }
 
 // Tokens of a prompt that a step computes from `from` on, whatever its budget.
-std::int32_t PlainLoop::next_tokens(const Sequence& s, std::int32_t from) const {
+template <typename Kv>
+std::int32_t PlainLoop<Kv>::next_tokens(const Sequence& s, std::int32_t from) const {
   const std::int32_t n = s.tokens() - from;
   const std::int32_t threshold = config_.long_prefill_token_threshold;
   return threshold > 0 ? std::min(n, threshold) : n;
 }
 
 // Tries to start a waiting request: admission gate, blocks of its first chunk.
-bool PlainLoop::admit(Sequence& s, const PrefixHits& hits) {
+template <typename Kv>
+bool PlainLoop<Kv>::admit(Sequence& s, const PrefixHits& hits) {
   std::int32_t n = next_tokens(s, hits.tokens);
   if (!config_.enable_chunked_prefill && n > budget_) return false;
-  n = std::min(n, budget_);
-  if (!kv_.admits(s, hits, hits.tokens + n, promised(), active_.empty())) return false;
+  n = kv_.split(s, hits.tokens, std::min(n, budget_));
+  if (n == 0 || !kv_.admits(s, s.table, hits, hits.tokens + n, promised(), active_.empty())) return false;
   s.computed = hits.tokens + n;
+  computed_ += s.computed;
   s.from = hits.tokens;
   s.scheduled = n;
   s.phase = Phase::Prefill;
-  kv_.start(s, hits);
+  kv_.start(s, s.table, hits);
   budget_ -= n;
   if (config_.enable_prefix_caching) {
-    kv_.publish(s);
+    kv_.publish(s, s.table);
     observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
   }
   return true;
@@ -202,35 +223,39 @@ bool PlainLoop::admit(Sequence& s, const PrefixHits& hits) {
 
 // Tries to take blocks for what a waiting request has cached below the GPU, and lets it come. Nobody else gets the
 // blocks that the rest of it will take.
-bool PlainLoop::load_ahead(Sequence& s, const PrefixHits& hits, Time now) {
-  if (!kv_.admits(s, hits, s.tokens(), promised(), active_.empty())) return false;
+template <typename Kv>
+bool PlainLoop<Kv>::load_ahead(Sequence& s, const PrefixHits& hits, Time now) {
+  if (!kv_.admits(s, s.table, hits, s.tokens(), promised(), active_.empty())) return false;
   s.computed = hits.tokens;
+  computed_ += s.computed;
   s.scheduled = 0;
   s.phase = Phase::Prefill;
-  kv_.start(s, hits);
-  s.there = kv_.offload().fetch(now);
+  kv_.start(s, s.table, hits);
+  s.there = kv_.fetch(now);
   observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
   return true;
 }
 
 // Requests set aside come before the queue; those whose blocks are there start. False: one of them finds no room.
-bool PlainLoop::admit_loaded(Time now) {
+template <typename Kv>
+bool PlainLoop<Kv>::admit_loaded(Time now) {
   for (std::size_t i = 0; i < loading_.size() && budget_ > 0 && has_seat();) {
     Sequence& s = *loading_[i];
     if (s.there > now) {
       ++i;
       continue;
     }
-    kv_.publish(s);
+    kv_.publish(s, s.table);
     std::int32_t n = next_tokens(s, s.computed);
     if (!config_.enable_chunked_prefill && n > budget_) return false;
     n = std::min(n, budget_);
-    if (!kv_.grow(s, s.computed + n)) return false;
+    if (!kv_.grow(s, s.table, s.computed + n)) return false;
     s.from = s.computed;
     s.scheduled = n;
     s.computed += n;
+    computed_ += n;
     budget_ -= n;
-    kv_.publish(s);
+    kv_.publish(s, s.table);
     active_.push_back(std::move(loading_[i]));
     loading_.erase(loading_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -238,7 +263,8 @@ bool PlainLoop::admit_loaded(Time now) {
 }
 
 // When the next blocks on their way are there; now: none are.
-Time PlainLoop::wake(Time now) const {
+template <typename Kv>
+Time PlainLoop<Kv>::wake(Time now) const {
   Time next = Time::never();
   for (const Owned& s : loading_)
     if (s->there > now) next = std::min(next, s->there);
@@ -246,91 +272,113 @@ Time PlainLoop::wake(Time now) const {
 }
 
 // Blocks that the rest of requests set aside will take, and, where nothing may be preempted, what runs.
-std::int64_t PlainLoop::promised() const {
+template <typename Kv>
+std::int64_t PlainLoop<Kv>::promised() const {
   std::int64_t blocks = 0;
-  for (const Owned& s : loading_)
-    blocks += blocks_for(s->tokens(), config_.block_size) - static_cast<std::int64_t>(s->blocks.size());
+  for (const Owned& s : loading_) blocks += blocks_for(s->tokens(), config_.block_size) - kv_.held(s->table);
   if (config_.capacity_policy != CapacityPolicy::GuaranteedNoEvict) return blocks;
-  for (const Owned& s : active_) blocks += s->reserved - static_cast<std::int64_t>(s->blocks.size());
+  for (const Owned& s : active_) blocks += s->reserved - kv_.held(s->table);
   return blocks;
 }
 
-void PlainLoop::preempt_last(Time now) {
+template <typename Kv>
+void PlainLoop<Kv>::preempt_last(Time now) {
   Owned victim = std::move(active_.back());
   active_.pop_back();
+  computed_ -= victim->computed;
   if (victim->stopped) {
     release(std::move(victim));
     return;
   }
   observer_.preempted(victim->request.id, now);
   ++totals_.preemptions;
-  kv_.release(*victim);
-  victim->computed = victim->scheduled = 0;
+  kv_.release(victim->table);
+  victim->computed = victim->settled = victim->scheduled = 0;
   victim->phase = Phase::Prefill;
   victim->was_preempted = true;
   waiting_.push_front(std::move(victim));
 }
 
-void PlainLoop::release(Owned sequence) {
-  kv_.release(*sequence);
+template <typename Kv>
+void PlainLoop<Kv>::release(Owned sequence) {
+  kv_.retire(sequence->table);
+  kv_.release(sequence->table);
   spares_.push_back(std::move(sequence));
 }
 
-bool PlainLoop::release_limbo() {
+template <typename Kv>
+bool PlainLoop<Kv>::release_limbo() {
   const bool any = !limbo_.empty();
   for (Owned& sequence : limbo_) release(std::move(sequence));
   limbo_.clear();
   return any;
 }
 
-void PlainLoop::commit() {
+template <typename Kv>
+void PlainLoop<Kv>::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
   add_step(totals_, step_,
-           {scheduled_decoders_, 0, scheduled_prefill_tokens_, pool().used(), pool().references() - pool().used(),
+           {scheduled_decoders_, 0, scheduled_prefill_tokens_, kv_.used(), kv_.references() - kv_.used(),
             static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
-  std::vector<Owned>& kept = kept_;
-  std::vector<Owned>& done = done_;
-  kept.clear();
-  done.clear();
+  bool ends = false;
+  std::int64_t steady = 0;  // tokens that follow one of the step before
+  for (const Owned& sequence : active_) ends = apply(*sequence, steady) || ends;
+  if (steady > 0) observer_.token_gap(run_.end - run_.begin, steady);
+  if (ends) part_with_ended();
+}
+
+// The step's effect on one sequence; true where it ends.
+template <typename Kv>
+bool PlainLoop<Kv>::apply(Sequence& s, std::int64_t& steady) {
+  s.settled = config_.async_scheduling && s.scheduled > 0 ? s.from : s.computed;
+  if (s.scheduled == 0) return false;
+  if (s.stopped) {
+    ++totals_.wasted_slots;
+    --totals_.decode_tokens;
+    s.over = true;
+    return true;
+  }
+  if (s.computed != s.tokens()) return false;
+  s.phase = Phase::Decode;
+  if (s.generated > 0 && s.last_token == run_.begin && s.generated + 1 < s.output()) {
+    ++s.generated;
+    s.last_token = run_.end;
+    ++steady;
+    return false;
+  }
+  emit(s, observer_, run_.end);
+  if (s.generated < s.output()) return false;
+  (wastes_slot(s) ? s.stopped : s.limbo) = true;
+  return s.limbo;
+}
+
+template <typename Kv>
+void PlainLoop<Kv>::part_with_ended() {
+  kept_.clear();
+  done_.clear();
   for (Owned& sequence : active_) {
-    Sequence& s = *sequence;
-    if (s.stopped && s.scheduled > 0) {
-      ++totals_.wasted_slots;
-      --totals_.decode_tokens;
-      done.push_back(std::move(sequence));
-      continue;
-    }
-    const bool emits = s.scheduled > 0 && s.computed == s.tokens();
-    if (emits) {
-      s.phase = Phase::Decode;
-      emit(s, observer_, run_.end);
-      if (s.generated == s.output()) {
-        if (wastes_slot(s))
-          s.stopped = true;
-        else
-          s.limbo = true;
-      }
-    }
-    if (s.limbo)
-      done.push_back(std::move(sequence));
-    else
-      kept.push_back(std::move(sequence));
+    (sequence->limbo || sequence->over ? done_ : kept_).push_back(std::move(sequence));
   }
   std::swap(active_, kept_);
-  for (Owned& sequence : done) {
-    if (config_.async_scheduling && sequence->limbo && has_work())
+  for (Owned& sequence : done_) {
+    computed_ -= sequence->computed;
+    if (config_.async_scheduling && sequence->limbo && has_work()) {
+      kv_.retire(sequence->table);
       limbo_.push_back(std::move(sequence));
-    else
+    } else {
       release(std::move(sequence));
+    }
   }
 }
 
 }  // namespace
 
-std::unique_ptr<Replica> make_plain_loop(const Config& config, const cost::StepCost& cost, Observer& observer) {
-  return std::make_unique<PlainLoop>(config, cost, observer);
+std::unique_ptr<Replica> make_plain_loop(const Config& config, const cost::StepCost& cost, Observer& observer,
+                                         bool shared_content) {
+  if (config.kinds.empty()) return std::make_unique<PlainLoop<PagedKv>>(config, cost, observer, PagedKv(config));
+  return std::make_unique<PlainLoop<GroupedKv>>(config, cost, observer, GroupedKv(config, shared_content));
 }
 
 }  // namespace servecast::engine

@@ -1,7 +1,7 @@
 // Cached prefixes on the host and on storage, as one replica of paged blocks sees them: which blocks are where, what a
 // step loads and stores, and how long that holds it up. Loads come before the step that needs them, or beside earlier
-// steps; stores go the other way while the step runs, and hold it up where they take longer, as do writes to storage.
-// It does not know requests.
+// steps. What a step fills is stored while the next one runs, what it evicts while it runs itself; either holds a step
+// up that ends sooner, as do writes to storage. It does not know requests.
 #pragma once
 
 #include "cost/step_cost.hpp"
@@ -48,11 +48,14 @@ class PrefixOffload {
         links_(config) {}
 
   bool empty() const { return tiers_.empty(); }
+  const memory::TierStack& tiers() const { return tiers_; }
   memory::Tier find(memory::ContentKey key) const { return tiers_.find(key); }
   // A block is wanted on the GPU. Requires: find(key), which gave `tier`, and no other content lost its place since but
   // by load().
   void load(memory::ContentKey key, memory::Tier tier) {
+    const std::int64_t before = tiers_.demoted();
     tiers_.read(key);
+    writes_ += tiers_.demoted() - before;
     ++loads_;
     reads_ += tier == memory::Tier::Storage ? 1 : 0;
   }
@@ -61,10 +64,11 @@ class PrefixOffload {
     if (write_ == OffloadWrite::ThroughSelective) seen_.seen(key);
   }
   void filled(memory::ContentKey key) {
-    if (write_ == OffloadWrite::Through || (write_ == OffloadWrite::ThroughSelective && seen_.twice(key))) store(key);
+    if (write_ == OffloadWrite::Through || (write_ == OffloadWrite::ThroughSelective && seen_.twice(key)))
+      store(key, later_stores_, later_writes_);
   }
   void evicted(memory::ContentKey key) {
-    if (write_ == OffloadWrite::Back && key != 0) store(key);
+    if (write_ == OffloadWrite::Back && key != 0) store(key, stores_, writes_);
   }
 
   // The scheduler begins: nothing is asked for yet.
@@ -76,7 +80,11 @@ class PrefixOffload {
   std::span<const Transfer> transfers() const { return links_.transfers(); }
 
  private:
-  void store(memory::ContentKey key) { stores_ += tiers_.insert(key) ? 1 : 0; }
+  void store(memory::ContentKey key, std::int64_t& stores, std::int64_t& writes) {
+    const std::int64_t before = tiers_.demoted();
+    stores += tiers_.insert(key) ? 1 : 0;
+    writes += tiers_.demoted() - before;
+  }
   core::Time move(core::Time now);
 
   memory::TierStack tiers_;
@@ -84,8 +92,10 @@ class PrefixOffload {
   std::int32_t block_size_;
   OffloadLinks links_;
   SeenBlocks seen_;
-  std::int64_t loads_ = 0, reads_ = 0, stores_ = 0;  // blocks asked for
-  std::int64_t loaded_ = 0, demoted_ = 0;            // so far
+  std::int64_t loads_ = 0, reads_ = 0, stores_ = 0, writes_ = 0;  // blocks asked for
+  std::int64_t later_stores_ = 0, later_writes_ = 0;              // at the end of the step
+  std::int64_t loaded_ = 0;                                       // so far
+  core::Time stored_, written_;                                   // when what was asked for is there
 };
 
 inline core::Time PrefixOffload::move(core::Time now) {
@@ -99,13 +109,14 @@ inline core::Time PrefixOffload::move(core::Time now) {
 
 inline void PrefixOffload::play(core::Time now, cost::StepTime& step, Totals& totals) {
   const core::Duration loading = move(now) - now;
-  const core::Time stored = links_.store(now, stores_);
-  const core::Time written = links_.write(now, tiers_.demoted() - demoted_);
-  totals.stored_blocks += stores_;
-  totals.loaded_blocks = loaded_;
-  stores_ = 0;
-  demoted_ = tiers_.demoted();
+  const core::Time stored = std::max(stored_, links_.store(now, stores_));
+  const core::Time written = std::max(written_, links_.write(now, writes_));
   const core::Duration total = std::max({step.total + loading, stored - now, written - now});
+  stored_ = links_.store(now + total, later_stores_);
+  written_ = links_.write(now + total, later_writes_);
+  totals.stored_blocks += stores_ + later_stores_;
+  totals.loaded_blocks = loaded_;
+  stores_ = writes_ = later_stores_ = later_writes_ = 0;
   links_.use().held_up += total - step.total;
   totals.tiers = links_.use();
   step.network += total - step.total;

@@ -33,6 +33,8 @@ struct Load {
   std::int64_t blocks_used = 0;
   std::int64_t blocks_cached = 0;  // unreferenced but holding reusable content
   std::int64_t blocks_total = 0;
+  std::int64_t blocks_host = 0;  // that tiers below the GPU keep of cached prefixes
+  std::int64_t blocks_storage = 0;
 };
 
 // What slots of KV memory (one token each) hold. What is left of the pool is free.

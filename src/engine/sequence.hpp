@@ -16,6 +16,7 @@ struct SequenceState {
   workload::Request request;
   std::int32_t generated = 0;
   std::int32_t computed = 0;   // tokens whose KV is in the pool
+  std::int32_t settled = 0;    // of these, those of steps that have ended, as an asynchronous scheduler knows them
   std::int32_t from = 0;       // this step: first token computed
   std::int32_t scheduled = 0;  // this step: tokens computed
   Phase phase = Phase::Prefill;
@@ -41,6 +42,15 @@ inline std::int32_t output_limit(const workload::Request& request, std::int32_t 
 
 // Chain of tokens that nobody else has.
 inline std::uint64_t private_chain(workload::RequestId id) { return 0x8000000000000000ull | id.value; }
+
+// Adds the token that a decoding sequence computes in this step.
+inline void charge_decode(const SequenceState& s, std::int32_t window, cost::StepShape& shape) {
+  const std::int32_t end = s.from + s.scheduled;
+  ++shape.decode_requests;
+  ++shape.sampled_rows;
+  shape.decode_context += end;
+  if (window > 0) shape.decode_context_windowed += end < window ? end : window;
+}
 
 // Adds what the sequence computes in this step. window: of the model's attention, 0 if it has none.
 void charge(const SequenceState& s, const cost::StepCost& cost, std::int32_t window, cost::StepShape& shape);

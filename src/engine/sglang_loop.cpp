@@ -39,8 +39,13 @@ void SglangLoop::enqueue(const workload::Request& request, std::int32_t) {
 
 Load SglangLoop::load(std::int32_t) const {
   const std::size_t running = running_.size() + prefill_.size() + (chunked_ ? 1 : 0);
-  return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(running), pool_.used(),
-          pool_.cache().evictable(), pool_.total()};
+  return {static_cast<std::int32_t>(waiting_.size()),
+          static_cast<std::int32_t>(running),
+          pool_.used(),
+          pool_.cache().evictable(),
+          pool_.total(),
+          pool_.cache().host_pages(),
+          pool_.cache().storage_pages()};
 }
 
 Run SglangLoop::advance(Time now, Time, const cost::LinkOffer& offer) {

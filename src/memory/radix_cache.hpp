@@ -68,6 +68,7 @@ class RadixCache {
   // Leading pages of the key that storage holds.
   std::int64_t in_storage(std::span<const Run> key);
   std::int64_t host_pages() const { return tiers_ ? tiers_->used : 0; }
+  std::int64_t storage_pages() const { return tiers_ && tiers_->storage ? tiers_->storage->pages() : 0; }
   std::int64_t host_copies() const { return tiers_ ? tiers_->stored : 0; }      // pages copied there so far
   std::int64_t storage_copies() const { return tiers_ ? tiers_->written : 0; }  // pages written there so far
   // Walks the tree and throws LogicError where its sums disagree. For tests.

@@ -8,6 +8,8 @@
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
 #include "scenario/group_setup.hpp"
+#include "scenario/layer_rules.hpp"
+#include "scenario/offload_setup.hpp"
 #include "scenario/sampler.hpp"
 #include "scenario/step_times.hpp"
 #include "workload/make_source.hpp"
@@ -28,6 +30,7 @@ constexpr std::uint64_t look_every = 4096;
 void check_runnable(const Resolved& r, const FitReport& fit, const workload::Source& source) {
   core::Problems problems;
   check_groups(r, {&fit, 1}, problems);
+  check_offload(r, fit, problems);
   if (!r.scenario.limits.drain && source.reacts())
     problems.add(
         "limits/drain",
@@ -67,16 +70,18 @@ core::Time limit_of(const Limits& limits) {
   return limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::end_of_time();
 }
 
-// A fixed part of a request's memory, states for instance, is set aside for all seats: the engine's blocks hold tokens.
+// Where groups of layers do not share the pool, a fixed part of a request's memory, states for instance, is set aside
+// for all seats: the engine's blocks hold tokens.
 engine::Config config_of(const Resolved& r, const FitReport& fit) {
   engine::Config c = engine_config(r.pools[0].stack.scheduler, fit.settings, fit.engine_blocks);
   c.block_size = fit.kv.block_size;
+  c.kinds = fit.kv.kinds;
   c.max_num_seqs = static_cast<std::int32_t>(std::min<std::int64_t>(c.max_num_seqs, fit.seats));
   return c;
 }
 
 std::string seats_warning(const Resolved& r, const FitReport& fit) {
-  if (r.model.blocks == std::nullopt || fit.kv.bytes_per_request <= 0) return "";
+  if (!fit.kv.kinds.empty() || fit.kv.bytes_per_request <= 0) return "";
   if (fit.kv.fixed_blocks == 0 && fit.seats >= *fit.settings.max_num_seqs) return "";
   return fmt::format(
       "{}: memory that a request holds whatever its length ({}) is set aside for {}, so no more run at once",
@@ -97,6 +102,7 @@ struct Setup {
         sampler(simulation, cluster) {
     check_runnable(r, fit, *source);
     set_up_groups(r, fit, config);
+    set_up_offload(r, fit, config);
     const std::int32_t samples = r.scenario.workload.samples.value_or(1);
     if (samples > 1)
       source_report.warnings.push_back(
@@ -205,8 +211,9 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
   setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
                                       setup.times->warnings.end());
-  if (const std::string warning = seats_warning(r, fits.pools[0]); !warning.empty())
-    setup.source_report.warnings.push_back(warning);
+  for (const std::string& warning :
+       {seats_warning(r, fits.pools[0]), pools_left_out(r.pools[0].stack, r.model, fits.pools[0].settings)})
+    if (!warning.empty()) setup.source_report.warnings.push_back(warning);
   out.result =
       collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.times->model.get(),
                setup.source_report, out.end, out.client_overhead, unfinished, arrivals_ended && !out.interrupted,
@@ -214,7 +221,8 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   out.result.precision = setup.times->precision;
   out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
                                          {out.end, out.client_overhead});
-  if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
+  if (options.timeline)
+    out.timeline = setup.sampler.timeline(r.scenario.pools[0].name, setup.config.offload_blocks > 0);
   out.log = std::move(setup.log);
   return out;
 }

@@ -95,7 +95,7 @@ TEST_CASE("samples that are requests of their own save through a prefix cache wh
       return *scenario::run(scenario::resolve({"sharing-sharegpt", sets, {}}), {}).result.memory.at(0).saved_by_sharing;
     };
     const double forks = saved({});
-    for (const std::string stack : {"vllm-0.19", "trtllm-1"}) {
+    for (const std::string stack : {"vllm-0.19", "trtllm-1", "sglang-0.5"}) {
       const double cache = saved({"/pools/0/stack=" + stack, "/pools/0/engine/swap_space_gib=null"});
       INFO(stack << " " << n << ": " << cache << ", forks " << forks);
       CHECK(std::abs(cache - forks) < 0.01);
