@@ -73,8 +73,8 @@ PrefixHits GroupedKv::find(const SequenceState& s, const Table& t) {
 }
 
 // Specified: vLLM's scheduler, `_mamba_block_aligned_split`.
-std::int32_t GroupedKv::split(const SequenceState& s, std::int32_t from, std::int32_t n) const {
-  if (state_size_ == 0 || from >= std::max(s.request.prompt_tokens, s.tokens() - 1)) return n;
+std::int32_t GroupedKv::split_at_states(const SequenceState& s, std::int32_t from, std::int32_t n) const {
+  if (from >= std::max(s.request.prompt_tokens, s.tokens() - 1)) return n;
   const std::int32_t last = s.tokens() / state_size_ * state_size_;
   if (from + n < last) return n / state_size_ * state_size_;
   return from < last && last < from + n ? last - from : n;
@@ -189,21 +189,20 @@ void GroupedKv::set_marks(Table& t) const {
 
 void GroupedKv::publish_pages(const SequenceState& s, Table& t) {
   const std::int32_t computed = std::min(s.computed, s.tokens());
+  t.publish_at = never;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     const KvKind& k = kinds_[i];
     PageTable::Kind& held = t.kinds[i];
+    if (k.keeps == KvKeeps::Fixed) continue;
     const std::int32_t full = computed / k.block_size;
-    if (k.keeps == KvKeeps::Fixed || full <= held.published) continue;
-    if (k.keeps == KvKeeps::State) {
-      if (computed % k.block_size != 0) continue;
-      store_->publish(s, t, i, full - 1, full);
-      fresh_.push_back(key_in_group(s.request, full - 1, k.block_size, 0));
-    } else {
-      store_->publish(s, t, i, held.published, full);
+    const bool state = k.keeps == KvKeeps::State;
+    if (full > held.published && (!state || full * k.block_size == computed)) {
+      store_->publish(s, t, i, state ? full - 1 : held.published, full);
+      if (state) fresh_.push_back(key_in_group(s.request, full - 1, k.block_size, 0));
+      held.published = full;
     }
-    held.published = full;
+    t.publish_at = std::min(t.publish_at, (held.published + 1) * k.block_size);
   }
-  set_marks(t);
 }
 
 void GroupedKv::drop(Table& t, std::size_t kind, std::int32_t lo, std::int32_t hi, std::int32_t older) {

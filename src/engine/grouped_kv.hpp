@@ -33,7 +33,9 @@ class GroupedKv {
 
   PrefixHits find(const SequenceState& s, const Table& t);
   // Tokens of [from, from + n) to compute now: a prompt stops where its state is to be cached. 0: none now.
-  std::int32_t split(const SequenceState& s, std::int32_t from, std::int32_t n) const;
+  std::int32_t split(const SequenceState& s, std::int32_t from, std::int32_t n) const {
+    return state_size_ == 0 ? n : split_at_states(s, from, n);
+  }
   bool admits(const SequenceState& s, const Table& t, const PrefixHits& hits, std::int32_t tokens,
               std::int64_t promised, bool alone) const;
   void start(const SequenceState& s, Table& t, const PrefixHits& hits);
@@ -61,6 +63,7 @@ class GroupedKv {
     std::int32_t end = 0;
   };
   Found found(const KvKind& k, std::int32_t tokens) const;
+  std::int32_t split_at_states(const SequenceState& s, std::int32_t from, std::int32_t n) const;
   bool turn_pages(const SequenceState& s, Table& t, std::int32_t tokens);
   void skip(const SequenceState& s, Table& t);
   void take(Table& t, std::int32_t tokens);

@@ -29,12 +29,12 @@ struct PageTable {
     std::int32_t older = -1;     // state: page of the state before the last one
     std::int32_t published = 0;  // leading pages whose content is known to others
   };
+  std::int32_t room = 0;        // tokens that need no new page
+  std::int32_t free_at = 0;     // settled tokens from which a page may go back
+  std::int32_t publish_at = 0;  // computed tokens that fill the next page
   std::vector<Kind> kinds;
   std::vector<std::vector<memory::BlockId>> ids;  // block_store: by group and page, -1 where nothing is held
   std::vector<GivenPages> given;                  // count_store
-  std::int32_t room = 0;                          // tokens that need no new page
-  std::int32_t free_at = 0;                       // settled tokens from which a page may go back
-  std::int32_t publish_at = 0;                    // computed tokens that fill the next page
   bool retired = false;                           // of a request that has ended
 };
 

@@ -42,12 +42,7 @@ class PlainLoop final : public Replica {
             kv_.on_host(),
             kv_.on_storage()};
   }
-  SlotUse slots(std::int32_t) const override {
-    std::int64_t tokens = 0;
-    for (const Owned& sequence : active_) tokens += sequence->computed;
-    for (const Owned& sequence : loading_) tokens += sequence->computed;
-    return kv_.slots(tokens);
-  }
+  SlotUse slots(std::int32_t) const override { return kv_.slots(computed_); }
   const Totals& totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return kv_.transfers(); }
 
@@ -55,6 +50,7 @@ class PlainLoop final : public Replica {
   struct Sequence : SequenceState {
     typename Kv::Table table;
     bool limbo = false;         // finished, its blocks and seat not yet given back
+    bool over = false;          // has spent the slot after its end
     std::int64_t reserved = 0;  // blocks its longest output would take
     Time there;                 // when the blocks it loads ahead have come
   };
@@ -81,6 +77,8 @@ class PlainLoop final : public Replica {
   Time wake(Time now) const;
   void preempt_last(Time now);
   void release(Owned sequence);
+  bool apply(Sequence& sequence, std::int64_t& steady);
+  void part_with_ended();
   bool release_limbo();
   std::int64_t promised() const;
   bool wastes_slot(const Sequence& s) const {
@@ -103,6 +101,7 @@ class PlainLoop final : public Replica {
   std::int32_t scheduled_decoders_ = 0;
   std::int32_t scheduled_prefill_tokens_ = 0;
   std::int32_t budget_ = 0;
+  std::int64_t computed_ = 0;  // tokens of all in active_ and loading_
   bool in_progress_ = false;
   Totals totals_;
 };
@@ -119,7 +118,12 @@ Run PlainLoop<Kv>::advance(Time now, Time, const cost::LinkOffer& offer) {
   }
   cost::StepShape shape;
   for (const Owned& sequence : active_) {
-    if (sequence->scheduled > 0) charge(*sequence, cost_, window_, shape);
+    const Sequence& s = *sequence;
+    if (s.scheduled == 0) continue;
+    if (s.phase == Phase::Decode)
+      charge_decode(s, window_, shape);
+    else
+      charge(s, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
   kv_.play(now, step_, totals_);
@@ -168,6 +172,7 @@ bool PlainLoop<Kv>::schedule_running(Time now) {
     s.from = s.computed;
     s.scheduled = n;
     s.computed += n;
+    computed_ += n;
     budget_ -= n;
     kv_.publish(s, s.table);
   }
@@ -203,6 +208,7 @@ bool PlainLoop<Kv>::admit(Sequence& s, const PrefixHits& hits) {
   n = kv_.split(s, hits.tokens, std::min(n, budget_));
   if (n == 0 || !kv_.admits(s, s.table, hits, hits.tokens + n, promised(), active_.empty())) return false;
   s.computed = hits.tokens + n;
+  computed_ += s.computed;
   s.from = hits.tokens;
   s.scheduled = n;
   s.phase = Phase::Prefill;
@@ -221,6 +227,7 @@ template <typename Kv>
 bool PlainLoop<Kv>::load_ahead(Sequence& s, const PrefixHits& hits, Time now) {
   if (!kv_.admits(s, s.table, hits, s.tokens(), promised(), active_.empty())) return false;
   s.computed = hits.tokens;
+  computed_ += s.computed;
   s.scheduled = 0;
   s.phase = Phase::Prefill;
   kv_.start(s, s.table, hits);
@@ -246,6 +253,7 @@ bool PlainLoop<Kv>::admit_loaded(Time now) {
     s.from = s.computed;
     s.scheduled = n;
     s.computed += n;
+    computed_ += n;
     budget_ -= n;
     kv_.publish(s, s.table);
     active_.push_back(std::move(loading_[i]));
@@ -277,6 +285,7 @@ template <typename Kv>
 void PlainLoop<Kv>::preempt_last(Time now) {
   Owned victim = std::move(active_.back());
   active_.pop_back();
+  computed_ -= victim->computed;
   if (victim->stopped) {
     release(std::move(victim));
     return;
@@ -313,37 +322,48 @@ void PlainLoop<Kv>::commit() {
            {scheduled_decoders_, 0, scheduled_prefill_tokens_, kv_.used(), kv_.references() - kv_.used(),
             static_cast<std::int32_t>(active_.size()), slots(0)});
   release_limbo();
-  std::vector<Owned>& kept = kept_;
-  std::vector<Owned>& done = done_;
-  kept.clear();
-  done.clear();
+  bool ends = false;
+  std::int64_t steady = 0;  // tokens that follow one of the step before
+  for (const Owned& sequence : active_) ends = apply(*sequence, steady) || ends;
+  if (steady > 0) observer_.token_gap(run_.end - run_.begin, steady);
+  if (ends) part_with_ended();
+}
+
+// The step's effect on one sequence; true where it ends.
+template <typename Kv>
+bool PlainLoop<Kv>::apply(Sequence& s, std::int64_t& steady) {
+  s.settled = config_.async_scheduling && s.scheduled > 0 ? s.from : s.computed;
+  if (s.scheduled == 0) return false;
+  if (s.stopped) {
+    ++totals_.wasted_slots;
+    --totals_.decode_tokens;
+    s.over = true;
+    return true;
+  }
+  if (s.computed != s.tokens()) return false;
+  s.phase = Phase::Decode;
+  if (s.generated > 0 && s.last_token == run_.begin && s.generated + 1 < s.output()) {
+    ++s.generated;
+    s.last_token = run_.end;
+    ++steady;
+    return false;
+  }
+  emit(s, observer_, run_.end);
+  if (s.generated < s.output()) return false;
+  (wastes_slot(s) ? s.stopped : s.limbo) = true;
+  return s.limbo;
+}
+
+template <typename Kv>
+void PlainLoop<Kv>::part_with_ended() {
+  kept_.clear();
+  done_.clear();
   for (Owned& sequence : active_) {
-    Sequence& s = *sequence;
-    s.settled = config_.async_scheduling && s.scheduled > 0 ? s.from : s.computed;
-    if (s.stopped && s.scheduled > 0) {
-      ++totals_.wasted_slots;
-      --totals_.decode_tokens;
-      done.push_back(std::move(sequence));
-      continue;
-    }
-    const bool emits = s.scheduled > 0 && s.computed == s.tokens();
-    if (emits) {
-      s.phase = Phase::Decode;
-      emit(s, observer_, run_.end);
-      if (s.generated == s.output()) {
-        if (wastes_slot(s))
-          s.stopped = true;
-        else
-          s.limbo = true;
-      }
-    }
-    if (s.limbo)
-      done.push_back(std::move(sequence));
-    else
-      kept.push_back(std::move(sequence));
+    (sequence->limbo || sequence->over ? done_ : kept_).push_back(std::move(sequence));
   }
   std::swap(active_, kept_);
-  for (Owned& sequence : done) {
+  for (Owned& sequence : done_) {
+    computed_ -= sequence->computed;
     if (config_.async_scheduling && sequence->limbo && has_work()) {
       kv_.retire(sequence->table);
       limbo_.push_back(std::move(sequence));

@@ -5,14 +5,8 @@
 namespace servecast::engine {
 
 void charge(const SequenceState& s, const cost::StepCost& cost, std::int32_t window, cost::StepShape& shape) {
+  if (s.phase == Phase::Decode) return charge_decode(s, window, shape);
   const std::int32_t end = s.from + s.scheduled;
-  if (s.phase == Phase::Decode) {
-    ++shape.decode_requests;
-    ++shape.sampled_rows;
-    shape.decode_context += end;
-    if (window > 0) shape.decode_context_windowed += std::min(end, window);
-    return;
-  }
   shape.prefill_tokens += s.scheduled;
   ++shape.prefill_requests;
   shape.prefill_attention += cost.chunk(s.from, end);

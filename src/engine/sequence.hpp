@@ -43,6 +43,15 @@ inline std::int32_t output_limit(const workload::Request& request, std::int32_t 
 // Chain of tokens that nobody else has.
 inline std::uint64_t private_chain(workload::RequestId id) { return 0x8000000000000000ull | id.value; }
 
+// Adds the token that a decoding sequence computes in this step.
+inline void charge_decode(const SequenceState& s, std::int32_t window, cost::StepShape& shape) {
+  const std::int32_t end = s.from + s.scheduled;
+  ++shape.decode_requests;
+  ++shape.sampled_rows;
+  shape.decode_context += end;
+  if (window > 0) shape.decode_context_windowed += end < window ? end : window;
+}
+
 // Adds what the sequence computes in this step. window: of the model's attention, 0 if it has none.
 void charge(const SequenceState& s, const cost::StepCost& cost, std::int32_t window, cost::StepShape& shape);
 

@@ -7,6 +7,7 @@
 #include "cost/rate.hpp"
 #include "scenario/inputs.hpp"
 #include "scenario/kernel_paths.hpp"
+#include "scenario/layer_rules.hpp"
 #include "scenario/length_rules.hpp"
 #include "scenario/library.hpp"
 #include "scenario/remedy.hpp"
@@ -180,9 +181,12 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   check_room(r, pool, setup.place, problems);
   cost::check_activations({setup.formats, setup.activations, setup.kv_cache}, r.model, problems,
                           setup.place + "/precision");
+  const FitInput input = fit_input(r, i);
   if (problems.lines().size() == before)
-    if (const auto problem = fit_problem(fit_input(r, i))) problems.add(setup.place, *problem);
-  pool.engine = resolved_settings(setup.stack, setup.device, r.model.max_position, pool.engine);
+    if (const auto problem = fit_problem(input)) problems.add(setup.place, *problem);
+  pool.engine = settings_of(input);
+  if (problems.lines().size() == before)
+    check_layers(setup.stack, r.model, layout_of(input, pool.engine), pool.engine, setup.place + "/engine", problems);
   check_settings(pool.engine, r.model.max_position, setup.place + "/engine", problems);
   check_scheduler_settings(setup.stack.scheduler, pool.engine, setup.place + "/engine", problems);
 }

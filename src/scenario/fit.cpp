@@ -5,6 +5,7 @@
 #include "memory/buddy_allocator.hpp"
 #include "model/blocks.hpp"
 #include "model/kv_bytes.hpp"
+#include "scenario/layer_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -81,12 +82,6 @@ std::int64_t logged_block_size(const KvLayout& l) {
   return l.windowed_groups > 0 && l.full_groups > 0 ? std::min(l.block_size, l.windowed_block_size) : l.block_size;
 }
 
-// Blocks of the pool that one block of all layers' tokens takes, for an engine with one pool of one group.
-std::int64_t per_block(const KvLayout& l) {
-  const std::int64_t windowed = l.windowed_groups * l.block_size / l.windowed_block_size;
-  return std::max<std::int64_t>(1, l.full_groups + windowed);
-}
-
 // Requests whose states a pool of their own holds; cached prefixes take slots, too.
 std::int64_t pooled_requests(const FitInput& in, const FitReport& r) {
   if (r.kv.pooled_state_bytes <= 0) return std::numeric_limits<std::int64_t>::max();
@@ -106,11 +101,14 @@ std::int64_t regions(const KvLayout& layout, std::int64_t blocks, std::int64_t s
 std::int64_t blocks_needed(const FitReport& r) {
   const std::int64_t longest = *r.settings.max_model_len;
   if (contiguous(r.settings)) return (memory::BuddyAllocator::rounded(longest) + r.kv.block_size - 1) / r.kv.block_size;
-  return blocks_of(r.kv, longest, *r.settings.max_num_batched_tokens);
+  // An asynchronous scheduler has two steps in flight.
+  const std::int64_t steps = *r.settings.async_scheduling ? 2 : 1;
+  return blocks_of(r.kv, longest, steps * *r.settings.max_num_batched_tokens);
 }
 
-// How many requests fit, and how many run at once while each holds its fixed part: a shared pool sets that aside for as
-// many requests of the mean length as it holds, so that the engine's own pool of blocks knows tokens only.
+// How many requests fit, and how many run at once. Where groups share the pool, the engine's own pool knows them. Else
+// what a request holds whatever its length is set aside for as many requests of the mean length as fit, so that the
+// engine's pool knows tokens only.
 void count_requests(const FitInput& in, FitReport& r) {
   const std::int64_t usable = r.capacity.usable_blocks;
   const double given = in.mean_request_tokens > 0 ? in.mean_request_tokens : *r.settings.max_model_len;
@@ -126,8 +124,9 @@ void count_requests(const FitInput& in, FitReport& r) {
   }
   r.longest_requests = std::min(r.longest_requests, pooled);
   r.mean_requests = std::min(r.mean_requests, pooled);
-  r.seats = std::min<std::int64_t>(*r.settings.max_num_seqs, r.kv.fixed_blocks > 0 ? r.mean_requests : pooled);
-  r.engine_blocks = std::max<std::int64_t>(0, usable - r.kv.fixed_blocks * r.seats) / per_block(r.kv);
+  const bool set_aside = r.kv.kinds.empty() && r.kv.fixed_blocks > 0;
+  r.seats = std::min<std::int64_t>(*r.settings.max_num_seqs, set_aside ? r.mean_requests : pooled);
+  r.engine_blocks = set_aside ? std::max<std::int64_t>(0, usable - r.kv.fixed_blocks * r.seats) : usable;
 }
 
 memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
@@ -178,7 +177,7 @@ std::string reason_of(const FitReport& r) {
                        core::counted(c.state_slots, "state"));
   const bool null_block = c.usable_blocks < c.blocks;
   return fmt::format("the KV cache holds {}{}, one request of max_model_len {} needs {} more",
-                     core::counted(r.engine_blocks * r.kv.block_size, "token"),
+                     core::counted(r.kv.kinds.empty() ? r.engine_blocks * r.kv.block_size : r.kv_tokens, "token"),
                      null_block ? " beside the block that the engine keeps" : "",
                      core::count_text(*r.settings.max_model_len), core::bytes_text(c.shortfall));
 }
@@ -212,19 +211,28 @@ std::optional<std::string> fit_problem(const FitInput& in) {
   if (auto problem = model::kv_format_problem(in.architecture, in.kv_cache)) return problem;
   if (in.architecture.state && in.stack.engine == Engine::Vllm && !in.stack.hybrid_groups)
     return fmt::format("how {} keeps recurrent states is not described; use a vLLM stack from 0.11 on", in.stack.name);
-  const engine::Settings s = resolved_settings(in.stack, in.gpu, in.architecture.max_position, in.settings);
+  const engine::Settings s = settings_of(in);
   return layout_problem(in.architecture, in.kv_cache, in.tensor, kv_rules(in.stack, s));
+}
+
+engine::Settings settings_of(const FitInput& in) {
+  return resolved_settings(in.stack, in.gpu, in.architecture.max_position, in.settings,
+                           caches_prefixes(in.stack, in.architecture));
+}
+
+KvLayout layout_of(const FitInput& in, const engine::Settings& s) {
+  return kv_layout(in.architecture, in.kv_cache, in.tensor, *s.block_size, kv_rules(in.stack, s));
 }
 
 FitReport fit(const FitInput& in) {
   const std::optional<std::string> problem = fit_problem(in);
   SERVECAST_ENSURE(!problem, "{}", problem.value_or(""));
   FitReport r;
-  r.settings = resolved_settings(in.stack, in.gpu, in.architecture.max_position, in.settings);
+  r.settings = settings_of(in);
   r.weights = model::weight_bytes(in.architecture, in.formats, shard_of(in));
   r.tower_bytes = static_cast<double>(in.architecture.tower_parameters) * tower_element_bytes;
   r.table_bytes = table_bytes(in);
-  r.kv = kv_layout(in.architecture, in.kv_cache, in.tensor, *r.settings.block_size, kv_rules(in.stack, r.settings));
+  r.kv = layout_of(in, r.settings);
   r.capacity = memory::capacity(in.stack.memory, capacity_input(in, r));
   const memory::Capacity& c = r.capacity;
   r.kv_tokens = c.blocks / r.kv.groups() * logged_block_size(r.kv);

@@ -48,13 +48,18 @@ struct FitReport {
   std::int64_t longest_requests = 0;  // of max_model_len at once
   std::int64_t mean_requests = 0;     // of the mean length at once, max_num_seqs not considered
   std::int64_t seats = 0;             // requests that run at once: max_num_seqs, or fewer where states run out
-  std::int64_t engine_blocks = 0;     // usable blocks of the whole model, for an engine with one pool of one group
+  std::int64_t engine_blocks = 0;     // usable blocks of the pool, without what is set aside
   bool fits = false;
   std::string reason;  // empty when it fits: what is missing, in one line
 };
 
 // Why the model cannot be split or its KV cache not be held that way, or nothing.
 std::optional<std::string> fit_problem(const FitInput& input);
+
+// The settings of the pool with every default resolved, and how the engine then lays the KV cache out, which requires
+// that fit_problem() is empty.
+engine::Settings settings_of(const FitInput& input);
+KvLayout layout_of(const FitInput& input, const engine::Settings& resolved);
 
 // Requires: fit_problem() is empty.
 FitReport fit(const FitInput& input);

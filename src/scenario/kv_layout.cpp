@@ -25,6 +25,8 @@ struct Layers {
   Keeps keeps = Keeps::Everything;
   std::int64_t count = 0;
   std::int64_t bytes = 0;  // of a token, or of a sequence's state
+  std::int32_t window = 0;
+  bool chunked = false;
 };
 
 std::int64_t token_bytes(const model::Attention& a, precision::Format kv, std::int32_t tensor) {
@@ -35,7 +37,7 @@ std::int64_t token_bytes(const model::Attention& a, precision::Format kv, std::i
 void add(std::vector<Layers>& kinds, const Layers& more) {
   if (more.count == 0) return;
   for (Layers& k : kinds) {
-    if (k.keeps != more.keeps || k.bytes != more.bytes) continue;
+    if (k.keeps != more.keeps || k.bytes != more.bytes || k.window != more.window) continue;
     k.count += more.count;
     return;
   }
@@ -49,7 +51,9 @@ std::vector<Layers> kinds_of(const model::Architecture& m, precision::Format kv,
   for (const model::AttentionBlocks& g : blocks.attention)
     if (!g.cross) add(kinds, {Keeps::Everything, g.count - g.windowed, token_bytes(*g.attention, kv, tensor)});
   for (const model::AttentionBlocks& g : blocks.attention)
-    if (!g.cross) add(kinds, {Keeps::Window, g.windowed, token_bytes(*g.attention, kv, tensor)});
+    if (!g.cross)
+      add(kinds, {Keeps::Window, g.windowed, token_bytes(*g.attention, kv, tensor), g.attention->window,
+                  g.attention->window_is_chunk});
   for (const model::AttentionBlocks& g : blocks.attention)
     if (g.cross) add(kinds, {Keeps::Encoder, g.count, token_bytes(*g.attention, kv, tensor)});
   if (m.state) add(kinds, {Keeps::State, blocks.state, model::state_bytes(*m.state, tensor)});
@@ -87,12 +91,18 @@ std::int64_t page_bytes(const std::vector<Layers>& kinds, std::int32_t block_siz
   return tokens * token;
 }
 
-void add_window(KvLayout& out, const model::Architecture& m) {
-  for (const model::AttentionBlocks& g : model::blocks_of(m).attention) {
-    if (g.windowed == 0) continue;
-    out.window = g.attention->window;
-    out.window_is_chunk = g.attention->window_is_chunk;
+engine::KvKind kind_of(const Layers& k, std::int64_t groups, std::int32_t tokens, const model::Architecture& m,
+                       const KvRules& rules) {
+  using engine::KvKeeps;
+  engine::KvKind kind{KvKeeps::Everything, static_cast<std::int32_t>(groups), tokens, k.window, 0};
+  if (k.keeps == Keeps::Window) kind.keeps = k.chunked ? KvKeeps::Chunk : KvKeeps::Window;
+  if (k.keeps == Keeps::State && rules.prefix_caching) kind.keeps = KvKeeps::State;
+  if (k.keeps == Keeps::State && !rules.prefix_caching) kind.keeps = KvKeeps::Fixed, kind.pages = 1;
+  if (k.keeps == Keeps::Encoder) {
+    kind.keeps = KvKeeps::Fixed;
+    kind.pages = static_cast<std::int32_t>(ceil_divide(m.encoder_tokens, tokens));
   }
+  return kind;
 }
 
 void share_pool(KvLayout& out, const model::Architecture& m, const std::vector<Layers>& kinds, const KvRules& rules) {
@@ -103,27 +113,25 @@ void share_pool(KvLayout& out, const model::Architecture& m, const std::vector<L
   out.block_size = 0;
   for (const Layers& k : kinds) {
     const std::int64_t groups = ceil_divide(k.count, size);
-    const auto tokens = static_cast<std::int32_t>(page / k.bytes);
+    auto tokens = static_cast<std::int32_t>(page / k.bytes);
     if (k.keeps == Keeps::Everything) out.full_groups += groups, out.block_size = tokens;
-    if (k.keeps == Keeps::Window) out.windowed_groups += groups, out.windowed_block_size = tokens;
+    if (k.keeps == Keeps::Window) {
+      out.windowed_groups += groups, out.windowed_block_size = tokens;
+      out.window = k.window, out.window_is_chunk = k.chunked;
+    }
     if (k.keeps == Keeps::State) {
       out.state_groups += groups;
       out.fixed_blocks += groups * (rules.prefix_caching ? 2 : 1);
+      tokens = out.block_size > 0 ? out.block_size : given;  // states are kept where attention's blocks end
     }
     if (k.keeps == Keeps::Encoder) {
       out.encoder_groups += groups;
       out.fixed_blocks += groups * ceil_divide(m.encoder_tokens, tokens);
     }
+    out.kinds.push_back(kind_of(k, groups, tokens, m, rules));
   }
   if (out.block_size == 0) out.block_size = out.windowed_groups > 0 ? out.windowed_block_size : given;
-  add_window(out, m);
   out.block_bytes = static_cast<double>(size * page);
-}
-
-std::int64_t windowed_resident(const KvLayout& l, std::int64_t tokens, std::int64_t in_flight) {
-  // A sliding window touches one block more than it fills because it need not start at a block's edge.
-  const std::int64_t reach = l.window_is_chunk ? l.window : l.window - 1;
-  return ceil_divide(std::min(reach + in_flight, tokens), l.windowed_block_size) + (l.window_is_chunk ? 0 : 1);
 }
 
 }  // namespace
@@ -170,20 +178,24 @@ KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int3
 }
 
 std::int64_t blocks_held(const KvLayout& l, std::int64_t tokens) {
-  const std::int64_t all = l.fixed_blocks + l.full_groups * ceil_divide(tokens, l.block_size);
-  if (l.windowed_groups == 0) return all;
-  // The next token still sees this one.
-  const std::int64_t first =
-      l.window_is_chunk ? (tokens - 1) / l.window * l.window : std::max<std::int64_t>(0, tokens - l.window + 1);
-  const std::int64_t blocks = ceil_divide(tokens, l.windowed_block_size);
-  return all + l.windowed_groups * (blocks - std::min(blocks, first / l.windowed_block_size));
+  if (l.kinds.empty()) return l.fixed_blocks + l.full_groups * ceil_divide(tokens, l.block_size);
+  const auto length = static_cast<std::int32_t>(tokens);
+  std::int64_t blocks = 0;
+  for (const engine::KvKind& k : l.kinds) {
+    const std::int32_t all = engine::pages_for(length, k.block_size);
+    // The next token still sees what is not skipped.
+    const std::int32_t held = k.keeps == engine::KvKeeps::Fixed ? k.pages : all - engine::skipped_pages(k, length);
+    blocks += std::int64_t{k.groups} * held;
+  }
+  return blocks;
 }
 
 std::int64_t blocks_of(const KvLayout& l, std::int64_t tokens, std::int64_t in_flight) {
-  const std::int64_t all = l.fixed_blocks + l.full_groups * ceil_divide(tokens, l.block_size);
-  if (l.windowed_groups == 0) return all;
-  const std::int64_t blocks = ceil_divide(tokens, l.windowed_block_size);
-  return all + l.windowed_groups * std::min(blocks, windowed_resident(l, tokens, in_flight));
+  if (l.kinds.empty()) return l.fixed_blocks + l.full_groups * ceil_divide(tokens, l.block_size);
+  std::int64_t blocks = 0;
+  for (const engine::KvKind& k : l.kinds)
+    blocks += std::int64_t{k.groups} * engine::most_pages(k, static_cast<std::int32_t>(tokens), in_flight);
+  return blocks;
 }
 
 }  // namespace servecast::scenario

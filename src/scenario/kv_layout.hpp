@@ -4,12 +4,14 @@
 // cache groups); elsewhere every layer keeps every token and states have a pool of their own.
 #pragma once
 
+#include "engine/kv_kinds.hpp"
 #include "model/architecture.hpp"
 #include "precision/format.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace servecast::scenario {
 
@@ -23,11 +25,12 @@ struct KvLayout {
   std::int32_t windowed_block_size = 16;  // tokens of a block of layers with a window
   std::int64_t state_groups = 0;
   std::int64_t encoder_groups = 0;
-  std::int64_t fixed_blocks = 0;   // a request holds whatever its length: states, an encoder's keys and values
-  double bytes_per_token = 0;      // all layers of the rank, while inside every window
-  double bytes_beyond_window = 0;  // of the layers that keep every token
-  double bytes_per_request = 0;    // whatever its length, without padding to blocks
-  double pooled_state_bytes = 0;   // of a request's states where they have a pool of their own, else 0
+  std::int64_t fixed_blocks = 0;      // a request holds whatever its length: states, an encoder's keys and values
+  double bytes_per_token = 0;         // all layers of the rank, while inside every window
+  double bytes_beyond_window = 0;     // of the layers that keep every token
+  double bytes_per_request = 0;       // whatever its length, without padding to blocks
+  double pooled_state_bytes = 0;      // of a request's states where they have a pool of their own, else 0
+  std::vector<engine::KvKind> kinds;  // of groups that share one pool; empty: every layer keeps every token
   std::int64_t groups() const { return full_groups + windowed_groups + state_groups + encoder_groups; }
 };
 
@@ -45,7 +48,8 @@ std::optional<std::string> layout_problem(const model::Architecture& m, precisio
 KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int32_t tensor, std::int32_t block_size,
                    const KvRules& rules);
 
-// Blocks a decoding request of that many tokens holds: those before its window, or chunk, are freed.
+// Blocks a decoding request of that many tokens holds: those before its window, or chunk, are freed, and of a state one
+// is left.
 std::int64_t blocks_held(const KvLayout& layout, std::int64_t tokens);
 // Most blocks a request of that many tokens may hold while up to `in_flight` of them are computed in one step, as the
 // engine's start-up check counts them.

@@ -175,8 +175,7 @@ std::string Remedy::text() const {
 }
 
 std::optional<Remedy> smallest_change(const FitInput& input) {
-  const engine::Settings now =
-      resolved_settings(input.stack, input.gpu, input.architecture.max_position, input.settings);
+  const engine::Settings now = settings_of(input);
   const Candidate start{input, {}};
   for (const auto& way :
        {by_blocks, by_cache_size, by_utilization, by_limits, by_both, by_kv_format, by_length, by_tensor, by_weights})

@@ -7,6 +7,7 @@
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
 #include "scenario/group_setup.hpp"
+#include "scenario/layer_rules.hpp"
 #include "scenario/offload_setup.hpp"
 #include "scenario/sampler.hpp"
 #include "scenario/step_times.hpp"
@@ -68,16 +69,18 @@ core::Time limit_of(const Limits& limits) {
   return limits.max_simulated_s ? core::Time{} + core::seconds(*limits.max_simulated_s) : core::end_of_time();
 }
 
-// A fixed part of a request's memory, states for instance, is set aside for all seats: the engine's blocks hold tokens.
+// Where groups of layers do not share the pool, a fixed part of a request's memory, states for instance, is set aside
+// for all seats: the engine's blocks hold tokens.
 engine::Config config_of(const Resolved& r, const FitReport& fit) {
   engine::Config c = engine_config(r.pools[0].stack.scheduler, fit.settings, fit.engine_blocks);
   c.block_size = fit.kv.block_size;
+  c.kinds = fit.kv.kinds;
   c.max_num_seqs = static_cast<std::int32_t>(std::min<std::int64_t>(c.max_num_seqs, fit.seats));
   return c;
 }
 
 std::string seats_warning(const Resolved& r, const FitReport& fit) {
-  if (r.model.blocks == std::nullopt || fit.kv.bytes_per_request <= 0) return "";
+  if (!fit.kv.kinds.empty() || fit.kv.bytes_per_request <= 0) return "";
   if (fit.kv.fixed_blocks == 0 && fit.seats >= *fit.settings.max_num_seqs) return "";
   return fmt::format(
       "{}: memory that a request holds whatever its length ({}) is set aside for {}, so no more run at once",
@@ -198,8 +201,9 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   const bool arrivals_ended = setup.source->next_arrival() == core::Time::never();
   setup.source_report.warnings.insert(setup.source_report.warnings.begin(), setup.times->warnings.begin(),
                                       setup.times->warnings.end());
-  if (const std::string warning = seats_warning(r, fits.pools[0]); !warning.empty())
-    setup.source_report.warnings.push_back(warning);
+  for (const std::string& warning :
+       {seats_warning(r, fits.pools[0]), pools_left_out(r.pools[0].stack, r.model, fits.pools[0].settings)})
+    if (!warning.empty()) setup.source_report.warnings.push_back(warning);
   out.result =
       collect({r, fits.pools[0], *setup.log, setup.cluster, setup.config, *setup.times->cost, setup.times->model.get(),
                setup.source_report, out.end, out.client_overhead, unfinished, arrivals_ended && !out.interrupted,

@@ -26,10 +26,26 @@ double mean_slots(const engine::Config& c, const MeanRequest& m, double context)
   return std::min(longest, power_of_two_excess * (m.cached_tokens + m.prompt_tokens + room));
 }
 
+// Pages that a decoding request holds, on average, of groups that share a pool.
+double mean_pages(const std::vector<engine::KvKind>& kinds, double context) {
+  double pages = 0;
+  for (const engine::KvKind& k : kinds) {
+    const double reach = k.keeps == engine::KvKeeps::Window  ? k.window
+                         : k.keeps == engine::KvKeeps::Chunk ? k.window / 2.0
+                                                             : context;
+    double held = std::min(context, reach) / k.block_size + 0.5;
+    if (k.keeps == engine::KvKeeps::State) held = 1;
+    if (k.keeps == engine::KvKeeps::Fixed) held = k.pages;
+    pages += k.groups * held;
+  }
+  return pages;
+}
+
 // Decoding sequences of a saturated replica: as many as slots, blocks and the token budget allow. In balance a step
 // that makes d output tokens prefills d / output prompts.
 double decoders(const engine::Config& c, const MeanRequest& m, double context) {
-  double by_blocks = static_cast<double>(c.blocks) * c.block_size / mean_slots(c, m, context);
+  double by_blocks = static_cast<double>(c.blocks) /
+                     (c.kinds.empty() ? mean_slots(c, m, context) / c.block_size : mean_pages(c.kinds, context));
   if (c.kv_allocation == engine::KvAllocation::ContiguousMax) by_blocks = std::floor(by_blocks);
   const double by_budget = c.max_num_batched_tokens / (1.0 + m.prompt_tokens / m.output_tokens);
   return std::max(1.0, std::min({static_cast<double>(c.max_num_seqs), by_blocks, by_budget}));

@@ -148,7 +148,7 @@ void resolve_offload(Scheduler scheduler, engine::Settings& s) {
 }  // namespace
 
 engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu, std::int32_t model_max_len,
-                                   const engine::Settings& user) {
+                                   const engine::Settings& user, bool caches_prefixes) {
   const GpuClass* gpu_class = class_of(stack, gpu);
   const engine::Config base;
   engine::Settings defaults;
@@ -178,7 +178,9 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
     defaults.preemption_mode = base.preemption;
     defaults.swap_space_gib = default_swap_space_gib;
   }
-  engine::Settings out = merged(merged(defaults, stack.settings), user);
+  defaults = merged(defaults, stack.settings);
+  if (!caches_prefixes) defaults.enable_prefix_caching = false;
+  engine::Settings out = merged(defaults, user);
   if (out.kv_offload_gib) resolve_offload(stack.scheduler, out);
   // An engine raises its own default budget to one whole prompt when prompts are not split, and lowers its own default
   // of concurrent requests to the budget; it never changes a value the user gave.

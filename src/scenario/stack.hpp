@@ -88,8 +88,9 @@ const GpuClass* class_of(const Stack& stack, const hardware::Gpu& gpu);
 
 // Every setting resolved: the user's over the stack's over the GPU class; max_model_len falls back to the model's own.
 // Only the two overrides of the KV cache stay empty when nobody gives them, and SGLang's share of memory: automatic.
+// caches_prefixes: whether the engine does for this model, unless told.
 engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu, std::int32_t model_max_len,
-                                   const engine::Settings& user);
+                                   const engine::Settings& user, bool caches_prefixes = true);
 
 // The engine's own rules across settings, and limits of the model. place: of the pool's engine section.
 void check_settings(const engine::Settings& resolved, std::int32_t model_max_len, const std::string& place,
