@@ -43,7 +43,7 @@ class PlainLoop final : public Replica {
             kv_.on_storage()};
   }
   SlotUse slots(std::int32_t) const override { return kv_.slots(computed_); }
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return kv_.transfers(); }
 
  private:

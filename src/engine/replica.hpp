@@ -56,11 +56,21 @@ class Observer {
                              bool after_preemption) = 0;
   // `weight` requests saw this gap between two of their tokens.
   virtual void token_gap(core::Duration gap, std::int64_t weight) = 0;
+  // The same for steps that follow each other: a token before the first, at `since`, and one at every end of a step.
+  virtual void token_gaps(core::Time since, std::span<const core::Time> ends, std::int64_t weight) {
+    for (const core::Time end : ends) {
+      token_gap(end - since, weight);
+      since = end;
+    }
+  }
 };
 
-// SlotUse integrated over busy time: slots x ps.
+// An amount integrated over time, amount x ps. Exact, so that it is the same however the time is cut into runs.
+__extension__ using Integral = __int128;
+
+// SlotUse integrated over busy time.
 struct SlotTime {
-  double tokens = 0, reserved = 0, internal = 0, external = 0;
+  Integral tokens = 0, reserved = 0, internal = 0, external = 0;
   bool operator==(const SlotTime&) const = default;
 };
 
@@ -83,10 +93,10 @@ struct Totals {
   std::int64_t scale_up_bytes = 0;
   std::int64_t energy_uj = 0;  // of one rank, beyond waiting with its model loaded
   double peak_uj_per_ps = 0;   // of the hungriest step, over its duration
-  // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
-  double block_time = 0;
-  double saved_block_time = 0;  // blocks more that were in use if every request had its own
-  double running_time = 0;
+  // Over busy time: divide by it for means.
+  Integral block_time = 0;
+  Integral saved_block_time = 0;  // blocks more that were in use if every request had its own
+  Integral running_time = 0;
   SlotTime slots;
   bool operator==(const Totals&) const = default;
 };
@@ -109,7 +119,7 @@ class Replica {
   virtual bool has_work() const = 0;  // some request is waiting or running
   virtual Load load(std::int32_t rank) const = 0;
   virtual SlotUse slots(std::int32_t rank) const = 0;  // of the last scheduled or committed step
-  virtual const Totals& totals() const = 0;
+  virtual Totals totals() const = 0;
   // What was asked to be moved when the last run was scheduled, in order.
   virtual std::span<const Transfer> transfers() const { return {}; }
 };

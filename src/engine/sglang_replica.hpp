@@ -29,7 +29,7 @@ class SglangLoop final : public Replica {
   bool has_work() const override { return !waiting_.empty() || !running_.empty() || !prefill_.empty() || chunked_; }
   Load load(std::int32_t rank) const override;
   SlotUse slots(std::int32_t rank) const override;
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return links_.transfers(); }
 
  private:

@@ -89,10 +89,10 @@ Occupancy occupancy(const engine::Totals& sum, core::Duration elapsed, std::int6
 KvUse kv_use(const engine::Totals& sum, std::int64_t slots) {
   const double whole = static_cast<double>(sum.busy.ps) * static_cast<double>(slots);
   KvUse use;
-  use.token_states = share(sum.slots.tokens, whole);
-  use.reservation = share(sum.slots.reserved, whole);
-  use.internal = share(sum.slots.internal, whole);
-  use.external = share(sum.slots.external, whole);
+  use.token_states = share(static_cast<double>(sum.slots.tokens), whole);
+  use.reservation = share(static_cast<double>(sum.slots.reserved), whole);
+  use.internal = share(static_cast<double>(sum.slots.internal), whole);
+  use.external = share(static_cast<double>(sum.slots.external), whole);
   use.free = std::max(0.0, 1.0 - (use.token_states + use.waste()));
   return use;
 }

@@ -153,7 +153,8 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
   memory.swapped_in_blocks = totals.swapped_in_blocks;
   memory.copied_blocks = totals.copied_blocks;
   if (totals.saved_block_time > 0)
-    memory.saved_by_sharing = totals.saved_block_time / (totals.saved_block_time + totals.block_time);
+    memory.saved_by_sharing =
+        static_cast<double>(totals.saved_block_time) / static_cast<double>(totals.saved_block_time + totals.block_time);
   const metrics::RequestCounts& counts = f.log.counts();
   if (f.config.enable_prefix_caching && counts.prefix_queried_tokens > 0)
     memory.prefix_hit_rate =
