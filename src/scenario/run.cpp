@@ -28,6 +28,10 @@ constexpr std::uint64_t look_every = 4096;
 void check_runnable(const Resolved& r, const workload::Source& source) {
   core::Problems problems;
   check_groups(r, problems);
+  for (const PoolSetup& pool : r.pools)
+    if (pool.draft)
+      problems.add(pool.place + "/draft_model",
+                   "speculative decoding is not in this version of servecast; leave it out, or ask fit for its memory");
   if (!r.scenario.limits.drain && source.reacts())
     problems.add(
         "limits/drain",
