@@ -63,6 +63,9 @@ class FanOut final : public Replica, private Observer {
     observer_.prefix_lookup(parent_of(id), queried, hit, again);
   }
   void token_gap(core::Duration gap, std::int64_t weight) override { observer_.token_gap(gap, weight); }
+  void token_gaps(Time since, std::span<const Time> ends, std::int64_t weight) override {
+    observer_.token_gaps(since, ends, weight);
+  }
 
   Observer& observer_;
   std::int32_t samples_;

@@ -59,7 +59,7 @@ TEST_CASE("equal prompts of one step share their blocks and are computed each, l
   b.step();
   CHECK(b.load().blocks_used == 3 + 2);
   CHECK(b.replica->totals().prefill_tokens == 27);
-  CHECK(b.replica->totals().saved_block_time == 3.0 * us);
+  CHECK(static_cast<double>(b.replica->totals().saved_block_time) == 3.0 * us);
   finish(b);
   b.arrive(alike(2, 12, 12, 2));
   b.step();
