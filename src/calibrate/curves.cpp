@@ -12,9 +12,16 @@ void CurveBuilder::add(const CurvePoint& p) {
   ++count;
 }
 
+std::int64_t CurveBuilder::alone() const {
+  std::int64_t rows = 0;
+  for (const auto& [key, sizes] : curves_) rows += sizes.size() == 1 ? sizes.begin()->second.second : 0;
+  return rows;
+}
+
 std::vector<cost::kernels::Curve> CurveBuilder::finish() const {
   std::vector<cost::kernels::Curve> out;
   for (const auto& [key, sizes] : curves_) {
+    if (sizes.size() == 1) continue;
     cost::kernels::Curve c;
     std::tie(c.op, c.mode, c.ranks) = key;
     for (const auto& [bytes, times] : sizes) {

@@ -4,6 +4,7 @@
 #include "calibrate/operator_rows.hpp"
 #include "cost/kernels/curve.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -15,7 +16,8 @@ namespace servecast::calibrate {
 class CurveBuilder {
  public:
   void add(const CurvePoint& p);
-  std::vector<cost::kernels::Curve> finish() const;
+  std::vector<cost::kernels::Curve> finish() const;  // those of at least two sizes
+  std::int64_t alone() const;                        // points of the others
 
  private:
   using Sizes = std::map<double, std::pair<double, int>>;  // bytes -> sum of times, count

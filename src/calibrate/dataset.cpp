@@ -111,6 +111,9 @@ void read_curves(OperatorTable& t, Schema schema, const Reading& in) {
       builder.add(point), ++in.source.used;
   }
   for (auto& curve : builder.finish()) in.data.curves.push_back(std::move(curve));
+  const std::int64_t alone = builder.alone();
+  in.source.used -= alone;
+  drop(in.source, "a curve of one size", alone);
 }
 
 constexpr std::string_view machine_reason = "of the machine, not of a kernel: shown, not fitted";
@@ -139,7 +142,14 @@ void read_table(Dataset& d, const std::string& path, const DatasetOptions& optio
   const hardware::Gpu* gpu = find_gpu(name.gpu);
   if (gpu == nullptr)
     return problems.add(path, "unknown GPU \"{}\"; name one of `servecast list hardware`, or give --gpu", name.gpu);
-  if (d.stack.empty() && !is_communication(name)) d.stack = name.stack;
+  if (!is_communication(name)) {
+    if (d.stack.empty()) d.stack = name.stack;
+    if (d.stack != name.stack)
+      d.warnings.push_back(
+          fmt::format("{}: measured with {}, the files before it with {}, which the profile is named "
+                      "after; fit one version at a time, or give --stack",
+                      path, name.stack, d.stack));
+  }
   OperatorTable t(path);
   const std::optional<Schema> schema = schema_of(t);
   if (!schema)

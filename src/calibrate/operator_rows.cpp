@@ -28,6 +28,13 @@ bool positive(std::initializer_list<double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v > 0; });
 }
 
+// Whole numbers up to `most`, whatever they count.
+bool sizes(std::initializer_list<double> values, double least = 1) {
+  constexpr double most = 1e9;
+  return std::all_of(values.begin(), values.end(),
+                     [least](double v) { return v >= least && v <= most && v == std::floor(v); });
+}
+
 bool data_type(std::string_view text, DataType& out) {
   const auto& names = cost::kernels::data_type_names;
   const auto at = std::find(std::begin(names), std::end(names), text);
@@ -46,7 +53,7 @@ double group(std::initializer_list<double> values) {
   return static_cast<double>(hash >> 11);
 }
 
-constexpr std::string_view bad_shape = "a size is missing or not positive";
+constexpr std::string_view bad_shape = "a size is missing or no whole number from 1 to 1e9";
 constexpr std::string_view bad_ranks = "num_gpus is no whole number from 2 to 1024";
 constexpr std::string_view bad_elements = "a message of more than 1e12 elements";
 constexpr double most_ranks = 1024;  // as profiles are read
@@ -108,7 +115,7 @@ std::string RowReader::gemm(OperatorTable& t, std::vector<Measured>& out) {
   const double m = t.number("m"), n = t.number("n"), k = t.number("k");
   one.row.us = t.number("latency_us");
   if (!data_type(t.text("gemm_dtype"), one.key.type)) return std::string(bad_type);
-  if (!positive({m, n, k})) return std::string(bad_shape);
+  if (!sizes({m, n, k})) return std::string(bad_shape);
   one.row.x = {m, n, k};
   one.row.group = group({n, k});
   out.push_back(std::move(one));
@@ -124,7 +131,7 @@ std::string RowReader::attention(OperatorTable& t, std::vector<Measured>& out) {
   const double heads = t.number("num_heads"), kv_heads = t.number("num_key_value_heads"), dim = t.number("head_dim");
   const double window = t.has("window_size") ? t.number("window_size") : 0;
   one.row.us = t.number("latency_us");
-  if (!positive({batch, isl, heads, kv_heads, dim}) || !(step >= 0) || !(window >= 0)) return std::string(bad_shape);
+  if (!sizes({batch, isl, heads, kv_heads, dim}) || !sizes({step, window}, 0)) return std::string(bad_shape);
   if (kv_heads > heads) return "more kv heads than heads";
   if (step > 0 && isl > 1) return "a prefix before several tokens, which no model is fitted to";
   one.row.group = group({heads, kv_heads, dim});
@@ -161,7 +168,7 @@ std::string RowReader::mla(OperatorTable& t, std::vector<Measured>& out) {
   const double batch = t.number("batch_size"), isl = t.number("isl"), step = t.number("step"),
                heads = t.number("num_heads");
   one.row.us = t.number("latency_us");
-  if (!positive({batch, isl, heads}) || !(step >= 0)) return std::string(bad_shape);
+  if (!sizes({batch, isl, heads}) || !sizes({step}, 0)) return std::string(bad_shape);
   one.key.family = step > 0 ? Family::MlaDecode : Family::MlaPrefill;
   if (step > 0 && isl > 1) return "a prefix before several tokens, which no model is fitted to";
   one.row.x = {batch, step > 0 ? step + 1 : isl, heads};
@@ -180,7 +187,7 @@ std::string RowReader::mla_bmm(OperatorTable& t, std::vector<Measured>& out) {
   if (!data_type(t.text("bmm_dtype"), one.key.type)) return std::string(bad_type);
   const double tokens = t.number("num_tokens"), heads = t.number("num_heads");
   one.row.us = t.number("latency_us");
-  if (!positive({tokens, heads})) return std::string(bad_shape);
+  if (!sizes({tokens, heads})) return std::string(bad_shape);
   one.row.x = {tokens, heads};
   one.row.group = heads;
   out.push_back(std::move(one));
@@ -202,7 +209,7 @@ std::string RowReader::moe(OperatorTable& t, std::vector<Measured>& out) {
   const double top_k = t.number("topk"), experts = t.number("num_experts");
   const double tp = t.number("moe_tp_size"), ep = t.number("moe_ep_size");
   one.row.us = t.number("latency_us");
-  if (!positive({tokens, hidden, inter, top_k, experts, tp, ep}) || top_k > experts || std::fmod(experts, ep) != 0)
+  if (!sizes({tokens, hidden, inter, top_k, experts, tp, ep}) || top_k > experts || std::fmod(experts, ep) != 0)
     return std::string(bad_shape);
   const std::string_view distribution = t.text("distribution");
   double alpha = 0;
@@ -238,7 +245,7 @@ std::string RowReader::scale(OperatorTable& t, std::vector<Measured>& out) {
   if (!data_type(t.text("quant_dtype"), one.key.type)) return std::string(bad_type);
   const double m = t.number("m"), k = t.number("k");
   one.row.us = t.number("latency_us");
-  if (!positive({m, k})) return std::string(bad_shape);
+  if (!sizes({m, k})) return std::string(bad_shape);
   one.row.x = {m, k};
   one.row.group = k;
   out.push_back(std::move(one));
@@ -253,13 +260,13 @@ std::string RowReader::exchange(OperatorTable& t, std::vector<Measured>& out, bo
   if (nodes != 1) return "more than one node";
   const double tokens = t.number("num_token"), hidden = t.number("hidden_size");
   const double top_k = t.number("num_topk"), experts = t.number("num_experts");
-  if (!positive({tokens, hidden, top_k, experts})) return std::string(bad_shape);
+  if (!sizes({tokens, hidden, top_k, experts})) return std::string(bad_shape);
   for (const bool dispatch : {true, false}) {
     Measured one;
     one.key.family = low_latency ? (dispatch ? Family::DispatchLowLatency : Family::CombineLowLatency)
                                  : (dispatch ? Family::DispatchNormal : Family::CombineNormal);
     const double sms = low_latency ? 24 : t.number(dispatch ? "dispatch_sms" : "combine_sms");
-    if (!positive({sms})) return std::string(bad_shape);
+    if (!sizes({sms})) return std::string(bad_shape);
     one.row.us = low_latency ? t.number(dispatch ? "dispatch_avg_t_us" : "combine_avg_t_us")
                              : t.number(dispatch ? "dispatch_transmit_us" : "combine_transmit_us");
     one.row.x = {tokens, hidden, top_k, experts, sms};

@@ -15,6 +15,8 @@ constexpr double far_beyond_l2 = 4;  // working set over L2 from which little of
 // Realised routing may activate fewer experts than drawn; measured: to 1.45 times the peak on sound rows.
 constexpr double expert_tolerance = 1.6;
 
+constexpr double longest_us = 1e8;  // assumed: no kernel of a step takes as long
+
 constexpr const char* too_fast = "faster than the arithmetic peak allows";
 constexpr const char* too_much = "faster than the memory bandwidth allows";
 
@@ -29,6 +31,7 @@ double attention_flops(const Features& x) {
 
 std::string implausible(const Key& key, const Observation& row, const cost::kernels::Machine& machine) {
   if (!(std::isfinite(row.us) && row.us > 0)) return "no positive time";
+  if (row.us > longest_us) return "a time beyond 100 s";
   const auto c = cost::kernels::context(key, machine);
   const Features& x = row.x;
   double flops = 0, bytes = 0, slack = tolerance;

@@ -243,7 +243,9 @@ int calibrate_fit(const CalibrateOptions& o) {
   std::filesystem::create_directories(folder, error);
   if (error) throw core::Error(fmt::format("cannot make {}: {}", folder.string(), error.message()));
   const std::string path = (folder / (data.gpu + ".json")).string();
-  const std::exception_ptr unsaved = saved([&] { write_file(path, calibrate::profile_text(profile)); });
+  const std::string text = calibrate::profile_text(profile);
+  config::read<KernelProfile>(config::Document::from_text(text, path));  // what no run could read is not written
+  const std::exception_ptr unsaved = saved([&] { write_file(path, text); });
   print(sources_text(profile.sources) + "\n" + fits_text(profile) + slow_tactics_text(profile));
   if (!data.machine.empty()) print("\n" + machine_text(data, *gpus.find(data.gpu)));
   if (unsaved) std::rethrow_exception(unsaved);

@@ -116,7 +116,10 @@ void Cluster::start(Lane& lane) {
   // Only a lone replica knows that the next arrival is its own; others are cut when one comes.
   const Time horizon = lanes_.size() == 1 ? std::min(source_.next_arrival(), limit_) : limit_;
   const engine::Run run = lane.replica->advance(simulation_.now(), horizon, cost::LinkOffer{});
-  if (run.steps == 0) return;
+  if (run.steps == 0) {
+    if (run.end > run.begin) lane.completion.arm(run.end, Rank::Transfer, [this, &lane] { decide(lane); });
+    return;
+  }
   lane.completion.arm(run.end, Rank::Completion, [this, &lane] { complete(lane); });
 }
 

@@ -75,6 +75,9 @@ class Cluster final : private engine::Observer {
     engine_observer_.prefix_lookup(id, queried, hit, again);
   }
   void token_gap(core::Duration gap, std::int64_t weight) override { engine_observer_.token_gap(gap, weight); }
+  void token_gaps(core::Time since, std::span<const core::Time> ends, std::int64_t weight) override {
+    engine_observer_.token_gaps(since, ends, weight);
+  }
 
   core::Simulation& simulation_;
   workload::Source& source_;

@@ -50,8 +50,16 @@ std::optional<std::int64_t> whole(const json& value) {
 
 class JsonReader : public Fields {
  public:
-  JsonReader(const Document& document, core::Problems& problems, const json& node, std::string pointer)
-      : document_(document), problems_(problems), node_(node), pointer_(std::move(pointer)) {}
+  JsonReader(const Document& document, core::Problems& problems, const json& node)
+      : document_(document), problems_(problems), node_(node) {}
+  // The value of `key`, or its element `index`. Requires: `parent` and `key` outlive it.
+  JsonReader(const JsonReader& parent, const json& node, std::string_view key, std::optional<std::size_t> index = {})
+      : document_(parent.document_),
+        problems_(parent.problems_),
+        node_(node),
+        parent_(&parent),
+        key_(key),
+        index_(index) {}
 
   void on_bool(const Meta& meta, bool& value) override;
   void on_int(const Meta& meta, std::int64_t& value, Range range) override;
@@ -66,7 +74,7 @@ class JsonReader : public Fields {
   bool reading() const override { return true; }
   void problem(std::string_view key, const std::string& message) override {
     if (!damaged_)
-      problems_.add(key.empty() ? place("") : document_.place(fmt::format("{}/{}", pointer_, key)), message);
+      problems_.add(key.empty() ? place("") : document_.place(fmt::format("{}/{}", pointer(""), key)), message);
   }
 
   void report_unknown_keys();
@@ -74,7 +82,12 @@ class JsonReader : public Fields {
  private:
   // The document's value for a field, or null if absent. The empty key is the node itself: an element of a list.
   const json* take(const Meta& meta);
-  std::string pointer(std::string_view key) const { return key.empty() ? pointer_ : child(pointer_, key); }
+  // Spelt out only when there is something to say: lists are long.
+  std::string pointer(std::string_view key) const {
+    std::string here = parent_ == nullptr ? "" : parent_->pointer(key_);
+    if (index_) here = child(here, *index_);
+    return key.empty() ? here : child(here, key);
+  }
   std::string place(std::string_view key) const { return document_.place(pointer(key)); }
   // A value that cannot be taken. Its default stands in for it, so what rules between keys would then say is not true.
   template <typename... Args>
@@ -87,7 +100,9 @@ class JsonReader : public Fields {
   const Document& document_;
   core::Problems& problems_;
   const json& node_;
-  std::string pointer_;
+  const JsonReader* parent_ = nullptr;
+  std::string_view key_;
+  std::optional<std::size_t> index_;
   std::vector<std::string_view> known_;
   bool damaged_ = false;
 };
@@ -166,7 +181,7 @@ void JsonReader::on_object(const Meta& meta, const Visit& body) {
   if (found != nullptr && !found->is_object()) return wrong_type(meta, "an object", *found);
   // An absent object is an empty one: what it requires is missing, and rules between its keys hold for the defaults.
   const json empty = json::object();
-  JsonReader inner(document_, problems_, found == nullptr ? empty : *found, pointer(meta.key));
+  JsonReader inner(*this, found == nullptr ? empty : *found, meta.key);
   body(inner);
   inner.report_unknown_keys();
   if (meta.key.empty() && inner.damaged_) damaged_ = true;
@@ -179,7 +194,7 @@ void JsonReader::on_list(const Meta& meta, const ListAccess& list) {
   list.resize(0);  // elements start from their defaults, not from a default list's values
   list.resize(found->size());
   for (std::size_t i = 0; i < found->size(); ++i) {
-    JsonReader element(document_, problems_, (*found)[i], child(pointer(meta.key), i));
+    JsonReader element(*this, (*found)[i], meta.key, i);
     list.visit(i, element);
     if (element.damaged_) damaged_ = true;
   }
@@ -231,14 +246,14 @@ void JsonReader::report_unknown_keys() {
     if (++unknown <= max_unknown_listed) problems_.add(place(key), "unknown key{}", hint(key, known_));
   }
   if (unknown > max_unknown_listed) {
-    problems_.add(document_.place(pointer_), "{} more unknown keys", unknown - max_unknown_listed);
+    problems_.add(place(""), "{} more unknown keys", unknown - max_unknown_listed);
   }
 }
 
 }  // namespace
 
 void read(const Document& document, const Visit& body, core::Problems& problems) {
-  JsonReader reader(document, problems, *document.content().root, "");
+  JsonReader reader(document, problems, *document.content().root);
   body(reader);
   reader.report_unknown_keys();
 }

@@ -29,15 +29,19 @@ std::uint64_t stream_key(std::uint64_t seed, std::string_view name) {
 
 // Constants and round structure: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+  auto [a, b, c, d] = counter;
+  auto [k0, k1] = key;
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
+    const std::uint64_t product0 = std::uint64_t{0xD2511F53u} * a;
+    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57u} * c;
+    a = static_cast<std::uint32_t>(product1 >> 32) ^ b ^ k0;
+    b = static_cast<std::uint32_t>(product1);
+    c = static_cast<std::uint32_t>(product0 >> 32) ^ d ^ k1;
+    d = static_cast<std::uint32_t>(product0);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
   }
-  return counter;
+  return {a, b, c, d};
 }
 
 std::uint64_t splitmix64(std::uint64_t& state) {

@@ -110,6 +110,7 @@ CompiledCost::CompiledCost(const StepModel& model) : host_(model.host()), window
   factor_ = {std::int64_t{1} << factor_bits, std::llround(std::ldexp(model.factor(true), factor_bits))};
   compile_chunks(model);
   compile_energy(model);
+  compile_decode_rows();
 }
 
 void CompiledCost::compile_energy(const StepModel& model) {
@@ -121,6 +122,28 @@ void CompiledCost::compile_energy(const StepModel& model) {
     energy_[c] = {joules(e.fixed), joules(e.per_decoder), joules(e.per_context), watts(model.power().active_w())};
   }
   chunk_energy_ = watts(model.chunk_w());
+}
+
+void CompiledCost::compile_decode_rows() {
+  if (window_ > 0) return;
+  decode_rows_.resize(rows_[0].size());
+  for (std::size_t n = 0; n < decode_rows_.size(); ++n) {
+    const auto decoders = static_cast<std::int32_t>(n);
+    const Row& t = tokens_[0][n];
+    const Row& r = rows_[0][n];
+    const Energy& e = energy_[0];
+    const std::int64_t attention = e.per_decoder * decoders + (n > 0 ? e.fixed : 0);
+    const HostTime::Parts host = host_.parts(decoders, 0, 0);
+    decode_rows_[n] = {t.compute + r.compute,
+                       t.memory + r.memory,
+                       t.network + r.network,
+                       t.host + r.host,
+                       t.bytes + r.bytes,
+                       t.energy_uj + r.energy_uj,
+                       attention,
+                       host_.overlapped ? host.hidden : 0,
+                       host_.overlapped ? host.exposed : host.exposed + host.hidden};
+  }
 }
 
 core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
@@ -141,8 +164,9 @@ core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
   return {ps};
 }
 
-// Without host time beyond launch floors. bandwidth: the share of network that stretches with the link.
-StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) const {
+// Without host time beyond launch floors. bandwidth: the share of network that stretches with the link. Inlined into
+// both callers, the hot path: a call would copy a StepTime twice.
+[[gnu::always_inline]] inline StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) const {
   const std::size_t mixed = s.prefill_tokens > 0 ? 1 : 0;
   const std::int32_t tokens = s.decode_requests + s.prefill_tokens;
   SERVECAST_ENSURE(
@@ -170,14 +194,38 @@ StepTime CompiledCost::gpu_part(const StepShape& s, std::int64_t& bandwidth) con
   return out;
 }
 
-void CompiledCost::finish(const StepShape& s, StepTime& t) const {
+[[gnu::always_inline]] inline void CompiledCost::finish(const StepShape& s, StepTime& t) const {
   const std::int64_t gpu = t.compute.ps + t.memory.ps + t.network.ps + t.host.ps;
   const std::int64_t extra = host_.extra(gpu, s.decode_requests, s.prefill_requests, s.prefill_tokens);
   t.host.ps += extra;
   t.total.ps = gpu + extra;
 }
 
+// What gpu_part and finish give, in half the work: most steps are such.
+inline StepTime CompiledCost::decode_step(std::int32_t decoders, std::int64_t context) const {
+  SERVECAST_ENSURE(decoders <= most_tokens_[0], "{} decoding sequences, beyond the engine's limits", decoders);
+  const DecodeRow& row = decode_rows_[static_cast<std::size_t>(decoders)];
+  const Lines lines = decode_[0].at(decoders, context);
+  const bool arithmetic = lines.compute_ps >= lines.memory_ps;
+  const std::int64_t attention = arithmetic ? lines.compute_ps : lines.memory_ps;
+  const std::int64_t gpu = row.compute + row.memory + row.network + row.host + attention;
+  const std::int64_t extra = row.exposed + (row.hidden > gpu ? row.hidden - gpu : 0);
+  StepTime t;
+  t.total.ps = gpu + extra;
+  t.compute.ps = row.compute + (arithmetic ? attention : 0);
+  t.memory.ps = row.memory + (arithmetic ? 0 : attention);
+  t.network.ps = row.network;
+  t.host.ps = row.host + extra;
+  t.scale_up_bytes = row.bytes;
+  t.energy_uj =
+      row.energy_uj +
+      ((row.attention_energy + energy_[0].per_context * context + energy_[0].per_ps * attention) >> energy_bits);
+  return t;
+}
+
 StepTime CompiledCost::step(const StepShape& shape) const {
+  if (shape.prefill_tokens == 0 && shape.sampled_rows == shape.decode_requests && !decode_rows_.empty())
+    return decode_step(shape.decode_requests, shape.decode_context);
   std::int64_t bandwidth = 0;
   StepTime t = gpu_part(shape, bandwidth);
   finish(shape, t);
@@ -196,8 +244,8 @@ StepTime CompiledCost::step(const StepShape& shape, const LinkOffer& offer) cons
 std::size_t CompiledCost::table_bytes() const {
   std::size_t rows = 0;
   for (std::size_t mixed = 0; mixed < 2; ++mixed) rows += tokens_[mixed].size() + rows_[mixed].size();
-  return rows * sizeof(Row) + decode_[0].bytes() + decode_[1].bytes() + classes_[0].measured.bytes() +
-         classes_[1].measured.bytes();
+  return rows * sizeof(Row) + decode_rows_.size() * sizeof(DecodeRow) + decode_[0].bytes() + decode_[1].bytes() +
+         classes_[0].measured.bytes() + classes_[1].measured.bytes();
 }
 
 }  // namespace servecast::cost

@@ -39,6 +39,19 @@ class CompiledCost final : public StepCost {
     std::int64_t energy_uj = 0;
     std::int64_t total() const { return compute + memory + network + host; }
   };
+  // A step that decodes n sequences and does nothing else, but for attention: both tables' rows together, the host's
+  // time that hides behind the GPU and the rest of it, and the energy of attention in 2^-energy_bits uJ.
+  struct DecodeRow {
+    std::int64_t compute = 0;
+    std::int64_t memory = 0;
+    std::int64_t network = 0;
+    std::int64_t host = 0;
+    std::int64_t bytes = 0;
+    std::int64_t energy_uj = 0;
+    std::int64_t attention_energy = 0;
+    std::int64_t hidden = 0;
+    std::int64_t exposed = 0;
+  };
   // A line of a chunk's roofline in 2^-fraction_bits ps.
   static constexpr int fraction_bits = 20;
   struct Line {
@@ -76,11 +89,14 @@ class CompiledCost final : public StepCost {
   static Line fixed_point(const ChunkLine& line, double factor);
   void compile_chunks(const StepModel& model);
   void compile_energy(const StepModel& model);
+  void compile_decode_rows();
+  StepTime decode_step(std::int32_t decoders, std::int64_t context) const;
   StepTime gpu_part(const StepShape& shape, std::int64_t& bandwidth) const;
   void finish(const StepShape& shape, StepTime& t) const;
 
   std::array<std::vector<Row>, 2> tokens_;  // [mixed]
   std::array<std::vector<Row>, 2> rows_;
+  std::vector<DecodeRow> decode_rows_;    // by decoders; none where some layers have a window
   std::array<DecodeTable, 2> decode_;     // whole context, windowed
   std::array<Energy, 2> energy_{};        // of decode attention
   std::int64_t chunk_energy_ = 0;         // per ps of prefill attention

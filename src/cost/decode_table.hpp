@@ -55,7 +55,7 @@ class DecodeTable {
   std::int64_t between(std::int64_t low, std::int64_t high, std::uint64_t rest) const {
     return low + ((high - low) * static_cast<std::int64_t>(rest) >> fraction_bits_);
   }
-  void fill(std::int32_t max_decoders, const Function& f);
+  void fill_row(std::int32_t decoders, const Function& f);
   double worst_error(std::int32_t max_decoders, const Function& f) const;
 
   std::vector<Lines> knots_;

@@ -44,15 +44,24 @@ struct HostTime {
   std::int64_t prefill_per_token_ps = 0;
   bool overlapped = true;
 
+  // Of a step: what hides behind the GPU, and what never does. Non-decreasing in every count.
+  struct Parts {
+    std::int64_t hidden = 0;
+    std::int64_t exposed = 0;
+  };
+  Parts parts(std::int32_t decoding, std::int32_t chunks, std::int32_t prefill_tokens) const {
+    const std::int64_t running = decoding + chunks;
+    return {hidden_ps + hidden_per_running_ps * running + hidden_per_new_ps * chunks,
+            exposed_ps + exposed_per_running_ps * running + prefill_per_token_ps * prefill_tokens +
+                (prefill_tokens > 0 ? prefill_step_ps : 0)};
+  }
+
   // What the step takes beyond the GPU's time. Non-decreasing in every count; gpu + extra is non-decreasing in gpu.
   std::int64_t extra(std::int64_t gpu_ps, std::int32_t decoding, std::int32_t chunks,
                      std::int32_t prefill_tokens) const {
-    const std::int64_t running = decoding + chunks;
-    const std::int64_t hidden = hidden_ps + hidden_per_running_ps * running + hidden_per_new_ps * chunks;
-    const std::int64_t exposed = exposed_ps + exposed_per_running_ps * running + prefill_per_token_ps * prefill_tokens +
-                                 (prefill_tokens > 0 ? prefill_step_ps : 0);
+    const Parts p = parts(decoding, chunks, prefill_tokens);
     const std::int64_t cover = overlapped ? gpu_ps : 0;
-    return exposed + (hidden > cover ? hidden - cover : 0);
+    return p.exposed + (p.hidden > cover ? p.hidden - cover : 0);
   }
 };
 

@@ -92,6 +92,7 @@ class MeasuredPrefill {
 };
 
 inline std::int64_t chunk_ps(const TokenCurve& a, std::int32_t from, std::int32_t to) {
+  if (from == 0) return a.at(to);
   return std::max(a.at(to) - a.at(from), a.at(to - from));
 }
 

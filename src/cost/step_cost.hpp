@@ -38,6 +38,7 @@ struct StepTime {
   core::Duration host;              // CPU work the GPU waits for, and launch floors
   std::int64_t scale_up_bytes = 0;  // sent per GPU over the scale-up link
   std::int64_t energy_uj = 0;       // of one rank's device, beyond what it draws while it waits with its model loaded
+  bool operator==(const StepTime&) const = default;
 };
 
 class StepCost {

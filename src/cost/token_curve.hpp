@@ -21,6 +21,7 @@ class TokenCurve {
     for (std::size_t k = 0; knots_.empty() || knot(k - 1) < most; ++k)
       knots_.push_back(std::max(knots_.empty() ? std::int64_t{0} : knots_.back(), std::int64_t{f(knot(k))}));
     knots_.push_back(knots_.back());
+    most_ = static_cast<std::uint32_t>(knot(knots_.size() - 2));
   }
 
   bool empty() const { return knots_.empty(); }
@@ -31,7 +32,7 @@ class TokenCurve {
     const auto n = static_cast<std::uint32_t>(tokens);
     const int shift = shift_of(n);
     const std::size_t k = index(n);
-    SERVECAST_ENSURE(k + 1 < knots_.size(), "{} tokens, beyond the curve", tokens);
+    SERVECAST_ENSURE(n <= most_, "{} tokens, beyond the curve", tokens);
     const auto rest = static_cast<std::int64_t>(n & ((std::uint32_t{1} << shift) - 1));
     return knots_[k] + ((knots_[k + 1] - knots_[k]) * rest >> shift);
   }
@@ -50,9 +51,12 @@ class TokenCurve {
 
  private:
   static constexpr int part_bits = 6;
-  static int shift_of(std::uint32_t n) { return std::max(0, static_cast<int>(std::bit_width(n)) - 1 - part_bits); }
+  static int shift_of(std::uint32_t n) {
+    return static_cast<int>(std::bit_width(n | ((1u << (part_bits + 1)) - 1))) - 1 - part_bits;
+  }
 
   std::vector<std::int64_t> knots_;
+  std::uint32_t most_ = 0;  // of the last knot
 };
 
 }  // namespace servecast::cost

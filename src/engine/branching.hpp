@@ -4,7 +4,7 @@
 // own, continues another beam of the step before with probability `turnover`, chosen uniformly among all beams (itself
 // included), and its own past otherwise. Two beams at the same place in the text then share an ancestor about
 // width / (2 x turnover) tokens back for small turnovers: 0 is parallel sampling, 1 a Wright-Fisher population.
-// A request's draws depend on (seed, request, step) alone.
+// A request's draws depend on (seed, request) alone.
 #pragma once
 
 #include "core/random.hpp"
@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -24,22 +26,48 @@ struct Branching {
   std::uint64_t seed = 0;
 };
 
+// Beams one after the other, step after step, are trials of equal chance to move: only how many stay between two that
+// move is drawn, so that a step without moves costs nothing.
 class Ancestors {
  public:
+  // Requires: a beam search.
   Ancestors(const Branching& branching, workload::RequestId id)
-      : turnover_(branching.turnover), random_(branching.seed, fmt::format("engine/beams/{}", id.value)) {}
+      : random_(branching.seed, fmt::format("engine/beams/{}", id.value)), width_(branching.sequences) {
+    const double moves = branching.turnover * static_cast<double>(width_ - 1) /
+                         static_cast<double>(width_);  // to another beam than itself
+    log_stays_ = moves > 0 ? std::log1p(-moves) : 0;
+    staying_ = draw_staying();
+  }
 
-  // Fills `parents` with the beam that each beam continues.
-  void draw(std::vector<std::int32_t>& parents) {
-    for (std::size_t i = 0; i < parents.size(); ++i) {
-      const bool moves = random_.uniform() < turnover_;
-      parents[i] = static_cast<std::int32_t>(moves ? random_.below(parents.size()) : i);
+  // One step. True: some beam continues another one's past, and `parents` says for each beam whose.
+  bool draw(std::vector<std::int32_t>& parents) {
+    if (staying_ >= width_) {
+      staying_ -= width_;
+      return false;
     }
+    for (std::int32_t i = 0; i < width_; ++i) parents[static_cast<std::size_t>(i)] = i;
+    std::int64_t beam = staying_;
+    for (; beam < width_; beam += 1 + draw_staying()) {
+      const auto other = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(width_ - 1)));
+      parents[static_cast<std::size_t>(beam)] = other + (other >= beam ? 1 : 0);
+    }
+    staying_ = beam - width_;
+    return true;
   }
 
  private:
-  double turnover_;
+  static constexpr double longest_stay = 1e15;  // trials; far beyond any run
+
+  // Geometric, by inversion.
+  std::int64_t draw_staying() {
+    if (log_stays_ == 0) return static_cast<std::int64_t>(longest_stay);
+    return static_cast<std::int64_t>(std::min(longest_stay, std::log(random_.uniform_open()) / log_stays_));
+  }
+
   core::Random random_;
+  std::int64_t width_;
+  double log_stays_ = 0;      // of the chance that a beam goes on with its own past; 0: it always does
+  std::int64_t staying_ = 0;  // trials until the next beam that moves
 };
 
 }  // namespace servecast::engine

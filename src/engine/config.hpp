@@ -53,10 +53,20 @@ inline constexpr std::string_view kv_allocation_names[] = {"paged", "contiguous_
                                                            "contiguous_oracle"};
 constexpr std::span<const std::string_view> names_of(KvAllocation) { return kv_allocation_names; }
 
-// When a block of cached content is copied to the host. through: as soon as it is full; back: when the GPU evicts it.
-enum class OffloadWrite : std::uint8_t { Through, Back };
-inline constexpr std::string_view offload_write_names[] = {"through", "back"};
+// When a block of cached content is copied to the host. through: as soon as it is full; through_selective: when it is
+// asked for a second time; back: when the GPU evicts it.
+enum class OffloadWrite : std::uint8_t { Through, ThroughSelective, Back };
+inline constexpr std::string_view offload_write_names[] = {"through", "through_selective", "back"};
 constexpr std::span<const std::string_view> names_of(OffloadWrite) { return offload_write_names; }
+
+// What a waiting request does about cached blocks below the GPU. wait: they are loaded when it starts, and hold the
+// step up. ahead: they are loaded beside other steps as soon as there are blocks for them, and the request starts once
+// they are there. The others are of SGLang, about storage: prefetching to the host begins at once, and the request
+// starts with what is there when its turn comes (best_effort), when all is (wait_complete), or after a while (timeout).
+enum class OffloadPrefetch : std::uint8_t { Wait, Ahead, BestEffort, WaitComplete, Timeout };
+inline constexpr std::string_view offload_prefetch_names[] = {"wait", "ahead", "best_effort", "wait_complete",
+                                                              "timeout"};
+constexpr std::span<const std::string_view> names_of(OffloadPrefetch) { return offload_prefetch_names; }
 
 struct Config {
   StepKind steps = StepKind::Mixed;
@@ -73,6 +83,12 @@ struct Config {
   // Whatever moves blocks to the host.
   double block_bytes = 0;  // of one block, per GPU
   HostLink host_link;
+  std::int64_t offload_blocks = 0;  // blocks of cached prefixes that the host keeps
+  std::int64_t storage_blocks = 0;  // and storage below it
+  StorageLink storage_link;
+  OffloadWrite offload_write = OffloadWrite::Through;
+  OffloadPrefetch offload_prefetch = OffloadPrefetch::Wait;
+  std::int32_t layers = 1;  // of the model: prefill-first steps load layer by layer while they compute
   // Mixed steps only.
   KvAllocation kv_allocation = KvAllocation::Paged;
   CapacityPolicy capacity_policy = CapacityPolicy::MaxUtilization;
@@ -80,8 +96,6 @@ struct Config {
   std::int32_t long_prefill_token_threshold = 0;  // 0: off
   double watermark = 0.0;                         // share of blocks kept free at admission while something runs
   Stop stop = Stop::Length;
-  std::int64_t offload_blocks = 0;  // blocks of cached prefixes that the host keeps
-  OffloadWrite offload_write = OffloadWrite::Through;
   // Prefill-first steps only.
   SchedulePolicy schedule_policy = SchedulePolicy::Fcfs;
   double schedule_conservativeness = 1.0;   // scales the share of outputs that admission expects to be used

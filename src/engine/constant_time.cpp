@@ -18,6 +18,7 @@ Run ConstantTime::advance(Time now, Time horizon, const cost::LinkOffer& offer) 
   while (!schedule(now)) {
     if (!release_limbo()) return run_;
   }
+  nominal_ = offer.nominal();
   offer_ = offer;
   times_[0] = step_time(shape_);
   SERVECAST_ENSURE(times_[0].total.ps > 0, "a step of {} ps at {} ps", times_[0].total.ps, now.ps);
@@ -37,9 +38,11 @@ std::int32_t ConstantTime::extend(Time horizon) {
   const std::int32_t limit = std::min(calendar_.next_due(step_, longest_run - 1) + 1, longest_run);
   std::int64_t free = pool_.free() + limbo_private_;
   cost::StepShape shape = shape_;
+  std::int32_t crossing = crossing_at_;
   std::int32_t steps = 1;
   for (; steps < limit && ends_[static_cast<std::size_t>(steps - 1)] < horizon; ++steps) {
-    free -= crossing(step_ + steps);
+    crossing = next_crossing(crossing);
+    free -= crossing_[static_cast<std::size_t>(crossing)];
     if (free < 0) break;
     shape.decode_context += decoders_;
     const auto i = static_cast<std::size_t>(steps);
@@ -91,7 +94,7 @@ std::int32_t ConstantTime::schedule_running(Time now, bool& preempted) {
     chunk = partial_active_
                 ? std::min(partial_.tokens() - partial_computed_, config_.max_num_batched_tokens - decoders_)
                 : 0;
-    std::int64_t need = crossing(step_);
+    std::int64_t need = crossing_[static_cast<std::size_t>(crossing_at_)];
     if (chunk > 0) need += blocks_for(partial_computed_ + chunk) - blocks_for(partial_computed_);
     if (need <= pool_.free()) {
       take(need);

@@ -9,13 +9,7 @@ using core::Time;
 void ConstantTime::commit() {
   SERVECAST_ENSURE(in_progress_, "commit without a run after {} ps", run_.end.ps);
   in_progress_ = false;
-  const auto prefilling = static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
-  totals_.prefill_tokens += shape_.prefill_tokens;
-  for (std::int32_t i = 0; i < run_.steps; ++i) {
-    if (i > 0) take(crossing(step_ + i));
-    account(i, decoders_ + (i == 0 ? prefilling : 0));
-    if (i == 0) release_limbo();
-  }
+  account();
   step_ += run_.steps;
   context_ += static_cast<std::int64_t>(decoders_) * run_.steps;
   if (calendar_.occupied(step_ - 1)) finish_due(run_.end);
@@ -24,11 +18,45 @@ void ConstantTime::commit() {
   if (new_limbo_seats_ > 0 || !ended_.empty()) settle();
 }
 
-void ConstantTime::account(std::int32_t step, std::int32_t seated) {
-  const cost::StepTime& time = times_[static_cast<std::size_t>(step)];
+void ConstantTime::account() {
+  const auto prefilling = static_cast<std::int32_t>(joins_.size()) + (partial_active_ ? 1 : 0);
   const std::int32_t emitting = decoders_ - stopped_;
-  add_step(totals_, time, {emitting, stopped_, 0, used(), logical_ - used(), seated, slots_after(step)});
-  if (emitting > 0) observer_.token_gap(time.total, emitting);
+  totals_.steps += run_.steps;
+  totals_.decode_tokens += std::int64_t{emitting} * run_.steps;
+  totals_.wasted_slots += std::int64_t{stopped_} * run_.steps;
+  totals_.prefill_tokens += shape_.prefill_tokens;
+  std::int64_t tokens = held_tokens();
+  account_step(times_[0], tokens, decoders_ + prefilling);
+  if (limbo_seats_ > 0) release_limbo();
+  crossing_at_ = next_crossing(crossing_at_);
+  for (std::int32_t i = 1; i < run_.steps; ++i) {
+    take(crossing_[static_cast<std::size_t>(crossing_at_)]);
+    crossing_at_ = next_crossing(crossing_at_);
+    tokens += decoders_;
+    account_step(times_[static_cast<std::size_t>(i)], tokens, decoders_);
+  }
+  if (emitting > 0)
+    observer_.token_gaps(run_.begin, std::span(ends_).first(static_cast<std::size_t>(run_.steps)), emitting);
+}
+
+// Everything that add_step adds and account() does not; slots are left to totals().
+void ConstantTime::account_step(const cost::StepTime& time, std::int64_t tokens, std::int32_t seated) {
+  add_time(totals_, time);
+  const std::int64_t used = this->used();
+  const Integral ps = time.total.ps;
+  totals_.peak_blocks_used = std::max(totals_.peak_blocks_used, used);
+  totals_.block_time += used * ps;
+  if (logical_ != used) totals_.saved_block_time += (logical_ - used) * ps;
+  totals_.running_time += seated * ps;
+  token_time_ += tokens * ps;
+}
+
+Totals ConstantTime::totals() const {
+  Totals all = totals_;
+  const Integral slots = all.block_time * config_.block_size;
+  all.slots.internal = slots + all.saved_block_time * config_.block_size - token_time_;  // as paged_use
+  all.slots.tokens = slots - all.slots.internal;
+  return all;
 }
 
 // Requests that end with this step. Where they share content, their order decides what is evicted first.
@@ -143,8 +171,8 @@ void ConstantTime::seat(const Candidate& candidate, bool stopped) {
   Slot& slot = slots_[static_cast<std::size_t>(index)];
   slot = {candidate.id, candidate.prompt, candidate.output, candidate.limit, computed - step_, candidate.admission, 0,
           stopped};
-  const std::int64_t residue = slot.base % config_.block_size;
-  slot.residue = static_cast<std::int32_t>(residue < 0 ? residue + config_.block_size : residue);
+  const std::int32_t residue = static_cast<std::int32_t>(computed) % config_.block_size + crossing_at_;
+  slot.residue = residue < config_.block_size ? residue : residue - config_.block_size;
   ++crossing_[static_cast<std::size_t>(slot.residue)];
   ++decoders_;
   context_ += computed + 1;

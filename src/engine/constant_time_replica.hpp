@@ -50,8 +50,11 @@ class ConstantTime final : public Replica {
     return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, used(), shared_ ? pool_.cached() : 0,
             config_.blocks};
   }
-  SlotUse slots(std::int32_t) const override { return in_progress_ ? slots_after(0) : slots_after(-1); }
-  const Totals& totals() const override { return totals_; }
+  // Blocks of requests that have just ended count as internal.
+  SlotUse slots(std::int32_t) const override {
+    return paged_use(used(), logical_, held_tokens() - (in_progress_ ? 0 : decoders_), config_.block_size);
+  }
+  Totals totals() const override;
 
  private:
   // A decoding request. Its computed tokens before step s are base + s.
@@ -66,31 +69,30 @@ class ConstantTime final : public Replica {
     bool stopped = false;         // spends one more slot after its last token (asynchronous scheduling, eos)
   };
 
-  std::int64_t blocks_for(std::int64_t tokens) const { return engine::blocks_for(tokens, config_.block_size); }
-  // Decoders that need a new block in step `step`: those with (base + step) mod block_size == 0.
-  std::int64_t crossing(std::int64_t step) const {
-    const std::int64_t residue = step % config_.block_size;
-    return crossing_[static_cast<std::size_t>(residue == 0 ? 0 : config_.block_size - residue)];
+  // Of one request; 32 bits divide faster.
+  std::int64_t blocks_for(std::int64_t tokens) const {
+    const auto size = static_cast<std::uint32_t>(config_.block_size);
+    return (static_cast<std::uint32_t>(tokens) + size - 1) / size;
   }
+  // Where crossing_ counts the decoders that need a new block in the step after.
+  std::int32_t next_crossing(std::int32_t at) const { return at == 0 ? config_.block_size - 1 : at - 1; }
   std::int64_t used() const { return config_.blocks - pool_.free(); }
   void take(std::int64_t blocks) {
     pool_.pop(blocks);
     logical_ += blocks;
   }
-  // During step `step` of the run in progress, -1: between runs. Blocks of requests that have just ended count as
-  // internal.
-  SlotUse slots_after(std::int32_t step) const {
-    std::int64_t tokens = context_ + static_cast<std::int64_t>(decoders_) * step;
+  // KV tokens of all requests in the first step of the run in progress.
+  std::int64_t held_tokens() const {
+    std::int64_t tokens = context_;
     for (const Candidate& candidate : joins_) tokens += candidate.tokens();
-    if (partial_active_) tokens += partial_computed_;
-    return paged_use(used(), logical_, tokens, config_.block_size);
+    return tokens + (partial_active_ ? partial_computed_ : 0);
   }
   bool wastes_slot(std::int32_t tokens) const {
     return config_.async_scheduling && config_.stop == Stop::Eos && tokens < config_.max_model_len;
   }
 
   cost::StepTime step_time(const cost::StepShape& shape) const {
-    return offer_.nominal() ? cost_.step(shape) : cost_.step(shape, offer_);
+    return nominal_ ? cost_.step(shape) : cost_.step(shape, offer_);
   }
 
   // What a request leaves behind when it ends: its blocks, of which the first `full` hold content.
@@ -133,7 +135,8 @@ class ConstantTime final : public Replica {
   void preempt_last(core::Time now);
   void requeue(Candidate candidate, std::int64_t computed, core::Time now);
   std::int32_t extend(core::Time horizon);
-  void account(std::int32_t step, std::int32_t seated);
+  void account();
+  void account_step(const cost::StepTime& time, std::int64_t tokens, std::int32_t seated);
   void join(const Candidate& candidate, core::Time at);
   void seat(const Candidate& candidate, bool stopped);
   void vacate(std::int32_t slot);
@@ -155,6 +158,7 @@ class ConstantTime final : public Replica {
   std::vector<memory::RunPool::Table> tables_;  // of the slots, where content may be shared
   std::vector<std::int32_t> spare_slots_;
   std::vector<std::int64_t> crossing_;  // decoders by residue of base
+  std::int32_t crossing_at_ = 0;        // of those that need a block in step_: -step_ mod block_size
   TailWriters writers_;
   std::int64_t logical_ = 0;  // blocks of all requests, each counting what it shares as its own
   std::int64_t watermark_;
@@ -178,11 +182,13 @@ class ConstantTime final : public Replica {
   bool preempted_ = false;
   bool in_progress_ = false;
   cost::LinkOffer offer_;
+  bool nominal_ = true;
   cost::StepShape shape_;
   Run run_;
   std::array<cost::StepTime, longest_run> times_;
   std::array<core::Time, longest_run> ends_;
-  Totals totals_;
+  Totals totals_;            // but for the slots, which follow from the rest
+  Integral token_time_ = 0;  // KV tokens, as each request counts its own
 };
 
 }  // namespace servecast::engine

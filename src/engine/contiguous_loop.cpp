@@ -62,7 +62,7 @@ class ContiguousLoop final : public Replica {
             config_.blocks};
   }
   SlotUse slots(std::int32_t) const override;
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
 
  private:
   using Owned = std::unique_ptr<Sequence>;

@@ -41,10 +41,11 @@ class GroupLoop final : public Replica {
   }
 
   void enqueue(const workload::Request& request, std::int32_t) override {
-    auto group = std::make_unique<Group>();
+    Owned group = spare();
     group->request = request;
     group->order = arrivals_++;
-    if (config_.branching.beam) group->ancestors.emplace(config_.branching, request.id);
+    group->generated = 0;
+    if (config_.branching.beam && sequences() > 1) group->ancestors.emplace(config_.branching, request.id);
     waiting_.push_back(std::move(group));
   }
   Run advance(Time now, Time horizon, const cost::LinkOffer& offer) override;
@@ -57,12 +58,18 @@ class GroupLoop final : public Replica {
             gpu_.used(), 0, gpu_.total()};
   }
   SlotUse slots(std::int32_t) const override;
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return transfers_; }
 
  private:
   using Owned = std::unique_ptr<Group>;
 
+  Owned spare() {
+    if (spares_.empty()) return std::make_unique<Group>();
+    Owned group = std::move(spares_.back());
+    spares_.pop_back();
+    return group;
+  }
   std::int32_t sequences() const { return config_.branching.sequences; }
   std::int32_t seats() const { return static_cast<std::int32_t>(running_.size()) * sequences(); }
   bool schedule(Time now);
@@ -75,7 +82,8 @@ class GroupLoop final : public Replica {
   void transfer(TransferKind kind, std::int64_t blocks);
   void price(const cost::LinkOffer& offer);
   void finish_prompt(Group& group);
-  void finish_decode(Group& group);
+  void finish_decodes();
+  void retire_finished();
   [[noreturn]] void refuse(const Group& group, const char* what) const;
 
   Config config_;
@@ -91,7 +99,8 @@ class GroupLoop final : public Replica {
   std::vector<Owned> running_;  // in order of admission; prompts of this step at the end
   std::size_t prompts_ = 0;     // groups of running_ that this step prefills; 0: it decodes
   std::size_t decoding_ = 0;    // groups of running_ that this step decodes, from the first
-  std::vector<std::int32_t> parents_;
+  std::vector<Owned> spares_;
+  std::vector<std::int32_t> parents_;  // scratch
   std::vector<Transfer> transfers_;
   std::int64_t copies_ = 0;
   cost::StepShape shape_;
@@ -261,16 +270,26 @@ void GroupLoop::commit() {
            {static_cast<std::int32_t>(decoding_) * sequences(), 0, shape_.prefill_tokens, gpu_.used(),
             gpu_.references() - gpu_.used(), static_cast<std::int32_t>(running_.size()), slots(0)});
   if (decoding_ > 0) {
-    for (std::size_t i = 0; i < decoding_; ++i) finish_decode(*running_[i]);
+    finish_decodes();
   } else {
     for (std::size_t i = running_.size() - prompts_; i < running_.size(); ++i) finish_prompt(*running_[i]);
   }
-  std::erase_if(running_, [this](Owned& group) {
-    if (group->generated < group->request.hidden.output_tokens) return false;
+  retire_finished();
+}
+
+void GroupLoop::retire_finished() {
+  std::size_t kept = 0;
+  for (Owned& group : running_) {
+    if (group->generated < group->request.hidden.output_tokens) {
+      if (running_[kept] != group) running_[kept] = std::move(group);
+      ++kept;
+      continue;
+    }
     observer_.finished(group->request.id, run_.end, group->generated);
     group->tables.release(gpu_);
-    return true;
-  });
+    spares_.push_back(std::move(group));
+  }
+  running_.resize(kept);
 }
 
 void GroupLoop::finish_prompt(Group& group) {
@@ -282,13 +301,24 @@ void GroupLoop::finish_prompt(Group& group) {
   if (sequences() > 1) group.tables.fork(gpu_, sequences());
 }
 
-void GroupLoop::finish_decode(Group& group) {
-  ++group.generated;
-  observer_.token_gap(run_.end - group.last_token, sequences());
-  group.last_token = run_.end;
-  if (!group.ancestors) return;
-  group.ancestors->draw(parents_);
-  group.tables.reparent(gpu_, parents_);
+// One token for every sequence that decoded. Neighbours mostly saw the same gap, which is reported once.
+void GroupLoop::finish_decodes() {
+  core::Duration gap;
+  std::int64_t weight = 0;
+  for (std::size_t i = 0; i < decoding_; ++i) {
+    Group& group = *running_[i];
+    const core::Duration own = run_.end - group.last_token;
+    if (weight > 0 && own != gap) {
+      observer_.token_gap(gap, weight);
+      weight = 0;
+    }
+    gap = own;
+    weight += sequences();
+    group.last_token = run_.end;
+    ++group.generated;
+    if (group.ancestors && group.ancestors->draw(parents_)) group.tables.reparent(gpu_, parents_);
+  }
+  if (weight > 0) observer_.token_gap(gap, weight);
 }
 
 }  // namespace

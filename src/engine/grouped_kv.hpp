@@ -25,7 +25,10 @@ class GroupedKv {
 
   void begin_step() {}
   void begin_pass() { fresh_.clear(); }
-  void play(cost::StepTime&, Totals&) {}
+  void play(core::Time, cost::StepTime&, Totals&) {}
+  core::Time fetch(core::Time now) { return now; }  // nothing is kept below the GPU
+  std::int64_t on_host() const { return 0; }
+  std::int64_t on_storage() const { return 0; }
   std::span<const Transfer> transfers() const { return {}; }
 
   PrefixHits find(const SequenceState& s, const Table& t);

@@ -39,14 +39,18 @@ PrefixHits PagedKv::find(const SequenceState& s, const Table&) {
   return hits;
 }
 
-// Blocks behind the first `from` ones that the host holds, at most all tokens but the last.
-std::int64_t PagedKv::find_host(const SequenceState& s, std::int64_t from) const {
+// Blocks behind the first `from` ones that the tiers below hold, at most all tokens but the last.
+std::int64_t PagedKv::find_host(const SequenceState& s, std::int64_t from) {
+  tiers_.clear();
   if (offload_.empty()) return 0;
   const std::int64_t cap = (s.tokens() - 1) / block_size_;
   std::size_t piece = 0;
-  std::int64_t i = from;
-  while (i < cap && offload_.holds(key_in_order(s.request, i, block_size_, piece))) ++i;
-  return i - from;
+  for (std::int64_t i = from; i < cap; ++i) {
+    const memory::Tier tier = offload_.find(key_in_order(s.request, i, block_size_, piece));
+    if (tier == memory::Tier::None) break;
+    tiers_.push_back(tier);
+  }
+  return static_cast<std::int64_t>(tiers_.size());
 }
 
 bool PagedKv::admits(const SequenceState& s, const Table&, const PrefixHits& hits, std::int32_t tokens,
@@ -57,8 +61,8 @@ bool PagedKv::admits(const SequenceState& s, const Table&, const PrefixHits& hit
   const std::int64_t whole = blocks_for(s.tokens(), block_size_) - hits.blocks + unreferenced;
   const std::int64_t now = blocks_for(tokens, block_size_) - hits.blocks + unreferenced;
   std::int64_t need = whole_prompt_ ? std::max(whole, now) : now;
-  if (no_evict_) need = longest(s) - hits.blocks + unreferenced + promised;
-  return need + reserve <= pool_.free();
+  if (no_evict_) need = longest(s) - hits.blocks + unreferenced;
+  return need + promised + reserve <= pool_.free();
 }
 
 void PagedKv::start(const SequenceState& s, Table& t, const PrefixHits& hits) {
@@ -71,11 +75,16 @@ void PagedKv::start(const SequenceState& s, Table& t, const PrefixHits& hits) {
   SERVECAST_ENSURE(grow(s, t, s.computed), "admission of request {} past its gate", s.request.id.value);
 }
 
-// The host's copies are read before anything is written over them.
+// Copies are read before anything is written over them. The last block first, so that it is the first to be forgotten.
 void PagedKv::load(const SequenceState& s, const PrefixHits& hits) {
+  if (!offloads_) return;
+  const std::int64_t cap = (s.tokens() - 1) / block_size_;
   std::size_t piece = 0;
-  for (std::int64_t i = hits.blocks; i < hits.blocks + hits.host_blocks; ++i)
-    offload_.load(key_in_order(s.request, i, block_size_, piece));
+  for (std::int64_t i = hits.blocks; i < cap; ++i) offload_.looked_up(key_in_order(s.request, i, block_size_, piece));
+  for (std::int64_t i = hits.host_blocks; i-- > 0;) {
+    piece = 0;
+    offload_.load(key_in_order(s.request, hits.blocks + i, block_size_, piece), tiers_[static_cast<std::size_t>(i)]);
+  }
 }
 
 bool PagedKv::grow(const SequenceState&, Table& t, std::int32_t tokens) {

@@ -14,7 +14,7 @@
 
 namespace servecast::engine {
 
-// What a sequence finds before it starts: leading blocks of the pool, then of the host.
+// What a sequence finds before it starts: leading blocks of the pool, then of the tiers below.
 struct PrefixHits {
   std::int64_t blocks = 0;
   std::int64_t host_blocks = 0;
@@ -40,17 +40,22 @@ class PagedKv {
   void begin_step() { offload_.begin(); }
   void begin_pass() {}
   // Adds to the step what moving blocks takes.
-  void play(cost::StepTime& step, Totals& totals) {
-    if (offloads_) offload_.play(step, totals);
+  void play(core::Time now, cost::StepTime& step, Totals& totals) {
+    if (offloads_) offload_.play(now, step, totals);
   }
+  // Moves what start() found below the GPU beside the steps, from now on; returns when it is there. Without it, play()
+  // holds the step up.
+  core::Time fetch(core::Time now) { return offload_.fetch(now); }
   std::span<const Transfer> transfers() const { return offload_.transfers(); }
+  std::int64_t on_host() const { return offload_.tiers().host_held(); }
+  std::int64_t on_storage() const { return offload_.tiers().storage_held(); }
 
   // Cached blocks of the sequence, at most all tokens but the last. Valid until the pool changes.
   PrefixHits find(const SequenceState& s, const Table& t);
   // Tokens of [from, from + n) that may be computed in one step.
   std::int32_t split(const SequenceState&, std::int32_t, std::int32_t n) const { return n; }
-  // Whether a sequence that found these may start with its first `tokens` tokens. promised: blocks that what runs may
-  // still ask for, and the sequence itself with its longest output; 0: of no interest. alone: nothing runs.
+  // Whether a sequence that found these may start with its first `tokens` tokens. promised: blocks that others may
+  // still ask for. alone: nothing runs.
   bool admits(const SequenceState& s, const Table& t, const PrefixHits& hits, std::int32_t tokens,
               std::int64_t promised, bool alone) const;
   // Takes what was found, and blocks for s.computed tokens. Requires: admits(), with the same hits.
@@ -70,7 +75,7 @@ class PagedKv {
   SlotUse slots(std::int64_t computed) const { return paged_use(used(), references(), computed, block_size_); }
 
  private:
-  std::int64_t find_host(const SequenceState& s, std::int64_t from) const;
+  std::int64_t find_host(const SequenceState& s, std::int64_t from);
   void load(const SequenceState& s, const PrefixHits& hits);
 
   bool caching_, whole_prompt_, no_evict_, offloads_;
@@ -79,6 +84,7 @@ class PagedKv {
   memory::BlockPool pool_;
   PrefixOffload offload_;
   std::vector<memory::BlockId> hits_;
+  std::vector<memory::Tier> tiers_;  // where the host blocks found were
 };
 
 }  // namespace servecast::engine

@@ -31,13 +31,19 @@ class PlainLoop final : public Replica {
   Run cut(Time) override { return run_; }
   void commit() override;
   bool running() const override { return in_progress_; }
-  bool has_work() const override { return !waiting_.empty() || !active_.empty(); }
+  bool has_work() const override { return !waiting_.empty() || !active_.empty() || !loading_.empty(); }
   Load load(std::int32_t) const override {
-    return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(active_.size()), kv_.used(),
-            kv_.cached(), kv_.total()};
+    const std::size_t waiting = waiting_.size() + loading_.size();
+    return {static_cast<std::int32_t>(waiting),
+            static_cast<std::int32_t>(active_.size()),
+            kv_.used(),
+            kv_.cached(),
+            kv_.total(),
+            kv_.on_host(),
+            kv_.on_storage()};
   }
   SlotUse slots(std::int32_t) const override { return kv_.slots(computed_); }
-  const Totals& totals() const override { return totals_; }
+  Totals totals() const override { return totals_; }
   std::span<const Transfer> transfers() const override { return kv_.transfers(); }
 
  private:
@@ -46,6 +52,7 @@ class PlainLoop final : public Replica {
     bool limbo = false;         // finished, its blocks and seat not yet given back
     bool over = false;          // has spent the slot after its end
     std::int64_t reserved = 0;  // blocks its longest output would take
+    Time there;                 // when the blocks it loads ahead have come
   };
   using Owned = std::unique_ptr<Sequence>;
 
@@ -61,8 +68,13 @@ class PlainLoop final : public Replica {
 
   bool schedule(Time now);
   bool schedule_running(Time now);
-  void admit_waiting();
-  bool admit(Sequence& sequence);
+  void admit_waiting(Time now);
+  bool admit_loaded(Time now);
+  bool admit(Sequence& sequence, const PrefixHits& hits);
+  bool load_ahead(Sequence& sequence, const PrefixHits& hits, Time now);
+  bool has_seat() const { return static_cast<std::int32_t>(active_.size() + limbo_.size()) < config_.max_num_seqs; }
+  std::int32_t next_tokens(const Sequence& sequence, std::int32_t from) const;
+  Time wake(Time now) const;
   void preempt_last(Time now);
   void release(Owned sequence);
   bool apply(Sequence& sequence, std::int64_t& steady);
@@ -79,7 +91,8 @@ class PlainLoop final : public Replica {
   Kv kv_;
   std::int32_t window_;
   std::deque<Owned> waiting_;
-  std::vector<Owned> active_;  // in order of admission; holds the running, then frees them
+  std::vector<Owned> active_;   // in order of admission; holds the running, then frees them
+  std::vector<Owned> loading_;  // set aside: their blocks are on the way, or there while the scheduler has no room
   std::vector<Owned> limbo_;
   std::vector<Owned> spares_;
   std::vector<Owned> kept_, done_;  // scratch
@@ -88,7 +101,7 @@ class PlainLoop final : public Replica {
   std::int32_t scheduled_decoders_ = 0;
   std::int32_t scheduled_prefill_tokens_ = 0;
   std::int32_t budget_ = 0;
-  std::int64_t computed_ = 0;  // tokens of all in active_
+  std::int64_t computed_ = 0;  // tokens of all in active_ and loading_
   bool in_progress_ = false;
   Totals totals_;
 };
@@ -99,7 +112,9 @@ Run PlainLoop<Kv>::advance(Time now, Time, const cost::LinkOffer& offer) {
   run_ = {now, now, 0};
   kv_.begin_step();
   while (!schedule(now)) {
-    if (!release_limbo()) return run_;
+    if (release_limbo()) continue;
+    run_.end = wake(now);
+    return run_;
   }
   cost::StepShape shape;
   for (const Owned& sequence : active_) {
@@ -111,7 +126,7 @@ Run PlainLoop<Kv>::advance(Time now, Time, const cost::LinkOffer& offer) {
       charge(s, cost_, window_, shape);
   }
   step_ = offer.nominal() ? cost_.step(shape) : cost_.step(shape, offer);
-  kv_.play(step_, totals_);
+  kv_.play(now, step_, totals_);
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   scheduled_decoders_ = shape.decode_requests;
   scheduled_prefill_tokens_ = shape.prefill_tokens;
@@ -128,7 +143,7 @@ bool PlainLoop<Kv>::schedule(Time now) {
     for (Owned& sequence : active_) sequence->scheduled = 0;
     kv_.begin_pass();
     const bool preempted = schedule_running(now);
-    if (!preempted) admit_waiting();
+    if (!preempted) admit_waiting(now);
     for (const Owned& sequence : active_) {
       if (sequence->scheduled > 0) return true;
     }
@@ -165,22 +180,30 @@ bool PlainLoop<Kv>::schedule_running(Time now) {
 }
 
 template <typename Kv>
-void PlainLoop<Kv>::admit_waiting() {
-  while (!waiting_.empty() && budget_ > 0 &&
-         static_cast<std::int32_t>(active_.size() + limbo_.size()) < config_.max_num_seqs) {
-    if (!admit(*waiting_.front())) return;
-    active_.push_back(std::move(waiting_.front()));
+void PlainLoop<Kv>::admit_waiting(Time now) {
+  if (!admit_loaded(now)) return;
+  while (!waiting_.empty() && budget_ > 0 && has_seat()) {
+    Sequence& head = *waiting_.front();
+    const PrefixHits hits = kv_.find(head, head.table);
+    const bool ahead = config_.offload_prefetch == OffloadPrefetch::Ahead && hits.host_blocks > 0;
+    if (ahead ? !load_ahead(head, hits, now) : !admit(head, hits)) return;
+    (ahead ? loading_ : active_).push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
 }
 
-// Tries to start a waiting request: prefix hits, admission gate, blocks of its first chunk.
+// Tokens of a prompt that a step computes from `from` on, whatever its budget.
 template <typename Kv>
-bool PlainLoop<Kv>::admit(Sequence& s) {
-  const PrefixHits hits = kv_.find(s, s.table);
-  std::int32_t n = s.tokens() - hits.tokens;
+std::int32_t PlainLoop<Kv>::next_tokens(const Sequence& s, std::int32_t from) const {
+  const std::int32_t n = s.tokens() - from;
   const std::int32_t threshold = config_.long_prefill_token_threshold;
-  if (threshold > 0 && n > threshold) n = threshold;
+  return threshold > 0 ? std::min(n, threshold) : n;
+}
+
+// Tries to start a waiting request: admission gate, blocks of its first chunk.
+template <typename Kv>
+bool PlainLoop<Kv>::admit(Sequence& s, const PrefixHits& hits) {
+  std::int32_t n = next_tokens(s, hits.tokens);
   if (!config_.enable_chunked_prefill && n > budget_) return false;
   n = kv_.split(s, hits.tokens, std::min(n, budget_));
   if (n == 0 || !kv_.admits(s, s.table, hits, hits.tokens + n, promised(), active_.empty())) return false;
@@ -198,11 +221,62 @@ bool PlainLoop<Kv>::admit(Sequence& s) {
   return true;
 }
 
-// Blocks that what runs may still ask for; of interest where nothing may be preempted.
+// Tries to take blocks for what a waiting request has cached below the GPU, and lets it come. Nobody else gets the
+// blocks that the rest of it will take.
+template <typename Kv>
+bool PlainLoop<Kv>::load_ahead(Sequence& s, const PrefixHits& hits, Time now) {
+  if (!kv_.admits(s, s.table, hits, s.tokens(), promised(), active_.empty())) return false;
+  s.computed = hits.tokens;
+  computed_ += s.computed;
+  s.scheduled = 0;
+  s.phase = Phase::Prefill;
+  kv_.start(s, s.table, hits);
+  s.there = kv_.fetch(now);
+  observer_.prefix_lookup(s.request.id, s.tokens(), hits.tokens, s.was_preempted);
+  return true;
+}
+
+// Requests set aside come before the queue; those whose blocks are there start. False: one of them finds no room.
+template <typename Kv>
+bool PlainLoop<Kv>::admit_loaded(Time now) {
+  for (std::size_t i = 0; i < loading_.size() && budget_ > 0 && has_seat();) {
+    Sequence& s = *loading_[i];
+    if (s.there > now) {
+      ++i;
+      continue;
+    }
+    kv_.publish(s, s.table);
+    std::int32_t n = next_tokens(s, s.computed);
+    if (!config_.enable_chunked_prefill && n > budget_) return false;
+    n = std::min(n, budget_);
+    if (!kv_.grow(s, s.table, s.computed + n)) return false;
+    s.from = s.computed;
+    s.scheduled = n;
+    s.computed += n;
+    computed_ += n;
+    budget_ -= n;
+    kv_.publish(s, s.table);
+    active_.push_back(std::move(loading_[i]));
+    loading_.erase(loading_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return true;
+}
+
+// When the next blocks on their way are there; now: none are.
+template <typename Kv>
+Time PlainLoop<Kv>::wake(Time now) const {
+  Time next = Time::never();
+  for (const Owned& s : loading_)
+    if (s->there > now) next = std::min(next, s->there);
+  return next == Time::never() ? now : next;
+}
+
+// Blocks that the rest of requests set aside will take, and, where nothing may be preempted, what runs.
 template <typename Kv>
 std::int64_t PlainLoop<Kv>::promised() const {
-  if (config_.capacity_policy != CapacityPolicy::GuaranteedNoEvict) return 0;
   std::int64_t blocks = 0;
+  for (const Owned& s : loading_) blocks += blocks_for(s->tokens(), config_.block_size) - kv_.held(s->table);
+  if (config_.capacity_policy != CapacityPolicy::GuaranteedNoEvict) return blocks;
   for (const Owned& s : active_) blocks += s->reserved - kv_.held(s->table);
   return blocks;
 }

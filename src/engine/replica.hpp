@@ -17,7 +17,8 @@
 
 namespace servecast::engine {
 
-// A number of steps that will happen unless cut. steps == 0: nothing could be scheduled.
+// A number of steps that will happen unless cut. steps == 0: nothing could be scheduled; if the end is later than the
+// begin, something can be then (content is on its way), so ask again.
 struct Run {
   core::Time begin;
   core::Time end;
@@ -32,6 +33,8 @@ struct Load {
   std::int64_t blocks_used = 0;
   std::int64_t blocks_cached = 0;  // unreferenced but holding reusable content
   std::int64_t blocks_total = 0;
+  std::int64_t blocks_host = 0;  // that tiers below the GPU keep of cached prefixes
+  std::int64_t blocks_storage = 0;
 };
 
 // What slots of KV memory (one token each) hold. What is left of the pool is free.
@@ -53,11 +56,21 @@ class Observer {
                              bool after_preemption) = 0;
   // `weight` requests saw this gap between two of their tokens.
   virtual void token_gap(core::Duration gap, std::int64_t weight) = 0;
+  // The same for steps that follow each other: a token before the first, at `since`, and one at every end of a step.
+  virtual void token_gaps(core::Time since, std::span<const core::Time> ends, std::int64_t weight) {
+    for (const core::Time end : ends) {
+      token_gap(end - since, weight);
+      since = end;
+    }
+  }
 };
 
-// SlotUse integrated over busy time: slots x ps.
+// An amount integrated over time, amount x ps. Exact, so that it is the same however the time is cut into runs.
+__extension__ using Integral = __int128;
+
+// SlotUse integrated over busy time.
 struct SlotTime {
-  double tokens = 0, reserved = 0, internal = 0, external = 0;
+  Integral tokens = 0, reserved = 0, internal = 0, external = 0;
   bool operator==(const SlotTime&) const = default;
 };
 
@@ -74,15 +87,16 @@ struct Totals {
   std::int64_t swapped_in_blocks = 0;
   std::int64_t loaded_blocks = 0;  // cached prefixes, from the host
   std::int64_t stored_blocks = 0;
+  TierUse tiers;
   std::int64_t copied_blocks = 0;  // on write, because another sequence shared them
   core::Duration busy, compute, memory, network, host;
   std::int64_t scale_up_bytes = 0;
   std::int64_t energy_uj = 0;  // of one rank, beyond waiting with its model loaded
   double peak_uj_per_ps = 0;   // of the hungriest step, over its duration
-  // Integrals over busy time, for means: sum of (value x step duration in ps), added step by step; divide by busy.
-  double block_time = 0;
-  double saved_block_time = 0;  // blocks more that were in use if every request had its own
-  double running_time = 0;
+  // Over busy time: divide by it for means.
+  Integral block_time = 0;
+  Integral saved_block_time = 0;  // blocks more that were in use if every request had its own
+  Integral running_time = 0;
   SlotTime slots;
   bool operator==(const Totals&) const = default;
 };
@@ -105,8 +119,8 @@ class Replica {
   virtual bool has_work() const = 0;  // some request is waiting or running
   virtual Load load(std::int32_t rank) const = 0;
   virtual SlotUse slots(std::int32_t rank) const = 0;  // of the last scheduled or committed step
-  virtual const Totals& totals() const = 0;
-  // What the run in progress has moved before its first step, in order.
+  virtual Totals totals() const = 0;
+  // What was asked to be moved when the last run was scheduled, in order.
   virtual std::span<const Transfer> transfers() const { return {}; }
 };
 

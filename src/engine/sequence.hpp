@@ -78,11 +78,7 @@ inline SlotUse paged_use(std::int64_t used, std::int64_t logical, std::int64_t t
   return use;
 }
 
-inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount& count) {
-  ++totals.steps;
-  totals.decode_tokens += count.decoders;
-  totals.wasted_slots += count.wasted;
-  totals.prefill_tokens += count.prefill_tokens;
+inline void add_time(Totals& totals, const cost::StepTime& time) {
   totals.busy += time.total;
   totals.compute += time.compute;
   totals.memory += time.memory;
@@ -93,14 +89,23 @@ inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount
   const auto energy = static_cast<double>(time.energy_uj);
   const auto ps = static_cast<double>(time.total.ps);
   if (energy > totals.peak_uj_per_ps * ps) totals.peak_uj_per_ps = energy / ps;
+}
+
+inline void add_step(Totals& totals, const cost::StepTime& time, const StepCount& count) {
+  ++totals.steps;
+  totals.decode_tokens += count.decoders;
+  totals.wasted_slots += count.wasted;
+  totals.prefill_tokens += count.prefill_tokens;
+  add_time(totals, time);
   if (count.used > totals.peak_blocks_used) totals.peak_blocks_used = count.used;
-  totals.block_time += static_cast<double>(count.used) * ps;
-  if (count.saved != 0) totals.saved_block_time += static_cast<double>(count.saved) * ps;
-  totals.running_time += static_cast<double>(count.running) * ps;
-  totals.slots.tokens += static_cast<double>(count.slots.tokens) * ps;
-  totals.slots.internal += static_cast<double>(count.slots.internal) * ps;
-  if (count.slots.reserved != 0) totals.slots.reserved += static_cast<double>(count.slots.reserved) * ps;
-  if (count.slots.external != 0) totals.slots.external += static_cast<double>(count.slots.external) * ps;
+  const Integral ps = time.total.ps;
+  totals.block_time += count.used * ps;
+  totals.saved_block_time += count.saved * ps;
+  totals.running_time += count.running * ps;
+  totals.slots.tokens += count.slots.tokens * ps;
+  totals.slots.internal += count.slots.internal * ps;
+  totals.slots.reserved += count.slots.reserved * ps;
+  totals.slots.external += count.slots.external * ps;
 }
 
 }  // namespace servecast::engine

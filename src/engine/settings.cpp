@@ -27,6 +27,24 @@ void describe_scheduler(config::Fields& f, Settings& s) {
   f.field("watermark", s.watermark, {0, 1, false, true}, "share of blocks kept free at admission while something runs");
 }
 
+// Tiers below the GPU; docs/models/memory.md says which engine has which policy.
+void describe_offload(config::Fields& f, Settings& s) {
+  f.field("kv_offload_gib", s.kv_offload_gib, closed(0, 1e6),
+          "all but vLLM v0: host memory per GPU that keeps cached prefixes which the GPU evicts");
+  f.field("kv_offload_write", s.kv_offload_write,
+          "when a block is copied to the host: through, as soon as it is full; through_selective, when it is asked for "
+          "a second time; back, when the GPU evicts it");
+  f.field("kv_offload_prefetch", s.kv_offload_prefetch,
+          "what a waiting request does about its prefix below the GPU: wait until it starts and hold the step up, or "
+          "load it ahead beside other steps (vLLM); SGLang, of NVMe: start with what has come (best_effort), with all "
+          "of it (wait_complete), or after a timeout");
+  f.field("kv_offload_nvme_gib", s.kv_offload_nvme_gib, closed(0, 1e6), "NVMe per GPU, a tier below the host");
+  f.field("kv_offload_nvme_read_gb_s", s.kv_offload_nvme_read_gb_s, above(0, 1e6),
+          "NVMe read bandwidth per GPU; absent: the GPU's share of its node's");
+  f.field("kv_offload_nvme_write_gb_s", s.kv_offload_nvme_write_gb_s, above(0, 1e6),
+          "NVMe write bandwidth per GPU; absent: the GPU's share of its node's");
+}
+
 // Keys of one engine's scheduler; the others refuse them.
 void describe_engines(config::Fields& f, Settings& s) {
   f.field("capacity_policy", s.capacity_policy,
@@ -38,11 +56,7 @@ void describe_engines(config::Fields& f, Settings& s) {
   f.field("max_prefill_tokens", s.max_prefill_tokens, closed(1, most),
           "SGLang: most prompt tokens of a prefill step, unless a single prompt is longer");
   f.field("enable_mixed_chunk", s.enable_mixed_chunk, "SGLang: decodes join the steps that prefill");
-  f.field("kv_offload_gib", s.kv_offload_gib, closed(0, 1e6),
-          "vLLM, TensorRT-LLM: host memory per GPU that keeps cached prefixes which the GPU evicts");
-  f.field("kv_offload_write", s.kv_offload_write,
-          "when a block is copied to the host: through, as soon as it is full; back, when the GPU evicts it");
-  f.field("kv_offload_nvme_gib", s.kv_offload_nvme_gib, closed(0, 1e6), "a tier below the host; refused");
+  describe_offload(f, s);
   f.field("preemption_mode", s.preemption_mode,
           "vLLM v0: preempted requests are recomputed or swapped to the host; automatic: swapped if they have several "
           "sequences");
@@ -104,7 +118,10 @@ Settings merged(const Settings& base, const Settings& over) {
   take(out.mla_row_alignment, over.mla_row_alignment);
   take(out.kv_offload_gib, over.kv_offload_gib);
   take(out.kv_offload_write, over.kv_offload_write);
+  take(out.kv_offload_prefetch, over.kv_offload_prefetch);
   take(out.kv_offload_nvme_gib, over.kv_offload_nvme_gib);
+  take(out.kv_offload_nvme_read_gb_s, over.kv_offload_nvme_read_gb_s);
+  take(out.kv_offload_nvme_write_gb_s, over.kv_offload_nvme_write_gb_s);
   take(out.preemption_mode, over.preemption_mode);
   take(out.swap_space_gib, over.swap_space_gib);
   take(out.stop, over.stop);

@@ -34,9 +34,12 @@ struct Settings {
   std::optional<bool> enable_mixed_chunk;
   std::optional<KvAllocation> kv_allocation;
   std::optional<std::int32_t> mla_row_alignment;  // bytes; MLA only
-  std::optional<double> kv_offload_gib;           // vLLM from 0.8 and TensorRT-LLM, and the two below
+  std::optional<double> kv_offload_gib;  // all but vLLM v0, and the five below
   std::optional<OffloadWrite> kv_offload_write;
-  std::optional<double> kv_offload_nvme_gib;      // refused by name in this version
+  std::optional<OffloadPrefetch> kv_offload_prefetch;
+  std::optional<double> kv_offload_nvme_gib;
+  std::optional<double> kv_offload_nvme_read_gb_s;
+  std::optional<double> kv_offload_nvme_write_gb_s;
   std::optional<PreemptionMode> preemption_mode;  // vLLM v0, and the one below
   std::optional<double> swap_space_gib;
   std::optional<Stop> stop;

@@ -49,12 +49,16 @@ bool SglangLoop::form_prefill() {
   order_waiting();
   PrefillBudget b = budget();
   if (chunked_ && !continue_chunk(b)) return false;
-  while (!waiting_.empty() && !b.step_is_full()) {
+  for (std::size_t place = 0; place < waiting_.size() && !b.step_is_full();) {
     if (static_cast<std::int32_t>(prefill_.size()) >= seats) {
       full_ = true;
       break;
     }
-    const Verdict next = start(b);
+    if (config_.storage_blocks > 0 && !may_start(*waiting_[place])) {
+      ++place;
+      continue;
+    }
+    const Verdict next = start(place, b);
     if (next == Verdict::NoMemory) full_ = true;
     if (next != Verdict::Go) break;
   }
@@ -62,6 +66,7 @@ bool SglangLoop::form_prefill() {
   for (const Owned& s : prefill_) pages += pages_for(s->computed) - s->shared - s->own;
   SERVECAST_ENSURE(pool_.reserve(pages), "a prefill step of {} pages with {} obtainable", pages, pool_.obtainable());
   pool_.take(pages);
+  held_ += pages;
   for (const Owned& s : prefill_) {
     s->own = pages_for(s->computed) - s->shared;
     charge(*s, cost_, window_, shape_);
@@ -111,24 +116,29 @@ SglangLoop::Verdict SglangLoop::verdict(const PrefillBudget& b) const {
   return b.step_is_full() ? Verdict::StepFull : Verdict::Go;
 }
 
-// Starts the head of the queue, whole or with a first chunk. Go: another one may follow.
-SglangLoop::Verdict SglangLoop::start(PrefillBudget& b) {
-  Sequence& s = *waiting_.front();
+// Starts a request of the queue, whole or with a first chunk. Go: another one may follow.
+SglangLoop::Verdict SglangLoop::start(std::size_t place, PrefillBudget& b) {
+  Sequence& s = *waiting_[place];
   const std::int64_t size = config_.block_size;
   memory::RadixCache::Found hit;
   if (config_.enable_prefix_caching) hit = pool_.cache().match(key_of(s, (s.tokens() - 1) / size));
-  const std::int64_t left = s.tokens() - hit.pages * size;
-  const std::int64_t rounded = pages_for(left) * size;
+  std::int64_t left = s.tokens() - hit.pages * size;
   const std::int64_t whole = left + s.counted_output() + size - 1;
   // A request that has the replica to itself starts whatever is expected of it: it fits.
   const bool alone = running_.empty() && prefill_.empty();
   const auto too_big = [&] { return !alone && static_cast<double>(whole) >= b.total_rest(obtainable_tokens()); };
+  const auto rounded = [&] { return pages_for(left) * size; };
   if (too_big()) return Verdict::NoMemory;
-  if (rounded >= b.input && !prefill_.empty()) return Verdict::StepFull;
+  if (rounded() - hit.host_pages * size >= b.input && !prefill_.empty()) return Verdict::StepFull;
   pool_.cache().lock(hit.node);
-  std::int64_t n = left;
   Verdict refused = too_big() ? Verdict::NoMemory : Verdict::Go;  // locking takes evictable pages away
-  if (rounded > b.chunk) {
+  const std::int64_t on_gpu = hit.pages;
+  if (hit.host_pages > 0 && refused == Verdict::Go) {
+    if (load_back(hit)) left = s.tokens() - hit.pages * size;
+    if (rounded() >= b.input && !prefill_.empty()) refused = Verdict::StepFull;
+  }
+  std::int64_t n = left;
+  if (rounded() > b.chunk) {
     n = b.chunk / size * size;
     if (n <= 0 && refused == Verdict::Go) refused = Verdict::StepFull;
   }
@@ -138,11 +148,13 @@ SglangLoop::Verdict SglangLoop::start(PrefillBudget& b) {
   }
   s.node = hit.node;
   s.shared = hit.pages;
+  held_ += hit.pages;
   s.computed = static_cast<std::int32_t>(hit.pages * size);
   if (config_.enable_prefix_caching) observer_.prefix_lookup(s.request.id, s.tokens(), s.computed, s.was_preempted);
-  b.take(n == left ? rounded : n, n == left ? s.counted_output() : 0);
-  Owned sequence = std::move(waiting_.front());
-  waiting_.pop_front();
+  if (hit.pages > on_gpu) count_tier_hits(s, on_gpu);
+  b.take(n == left ? rounded() : n, n == left ? s.counted_output() : 0);
+  Owned sequence = std::move(waiting_[place]);
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(place));
   begin(std::move(sequence), static_cast<std::int32_t>(n));
   return verdict(b);
 }

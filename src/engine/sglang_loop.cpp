@@ -8,32 +8,56 @@ namespace servecast::engine {
 
 using core::Time;
 
+namespace {
+
+memory::RadixTiers tiers_of(const Config& config) {
+  // Specified: hiradix_cache.py, write_through_threshold.
+  const std::int32_t copied_at = config.offload_write == OffloadWrite::Back      ? 0
+                                 : config.offload_write == OffloadWrite::Through ? 1
+                                                                                 : 2;
+  return {config.enable_prefix_caching ? config.offload_blocks : 0, config.storage_blocks, copied_at};
+}
+
+}  // namespace
+
 SglangLoop::SglangLoop(const Config& config, const cost::StepCost& cost, Observer& observer)
     : config_(config),
       cost_(cost),
       observer_(observer),
-      pool_(config.blocks),
+      pool_(config.blocks, tiers_of(config)),
       window_(cost.needs_window()),
-      ratio_(config.schedule_conservativeness) {}
+      ratio_(config.schedule_conservativeness),
+      links_(config) {}
 
 void SglangLoop::enqueue(const workload::Request& request, std::int32_t) {
   auto sequence = std::make_unique<Sequence>();
   sequence->request = request;
   sequence->limit = output_limit(request, config_.max_model_len);
+  if (config_.storage_blocks > 0) unasked_.push_back(sequence.get());
   waiting_.push_back(std::move(sequence));
 }
 
 Load SglangLoop::load(std::int32_t) const {
   const std::size_t running = running_.size() + prefill_.size() + (chunked_ ? 1 : 0);
-  return {static_cast<std::int32_t>(waiting_.size()), static_cast<std::int32_t>(running), pool_.used(),
-          pool_.cache().evictable(), pool_.total()};
+  return {static_cast<std::int32_t>(waiting_.size()),
+          static_cast<std::int32_t>(running),
+          pool_.used(),
+          pool_.cache().evictable(),
+          pool_.total(),
+          pool_.cache().host_pages(),
+          pool_.cache().storage_pages()};
 }
 
 Run SglangLoop::advance(Time now, Time, const cost::LinkOffer& offer) {
   SERVECAST_ENSURE(!in_progress_, "advance during a run at {} ps", now.ps);
   run_ = {now, now, 0};
-  if (!schedule(now)) return run_;
+  if (hosted()) begin_tiers(now);
+  if (!schedule(now)) {
+    if (config_.storage_blocks > 0) run_.end = wake(now);
+    return run_;
+  }
   step_ = offer.nominal() ? cost_.step(shape_) : cost_.step(shape_, offer);
+  if (hosted()) play_tiers();
   SERVECAST_ENSURE(step_.total.ps > 0, "a step of {} ps at {} ps", step_.total.ps, now.ps);
   run_ = {now, now + step_.total, 1};
   in_progress_ = true;
@@ -45,7 +69,7 @@ bool SglangLoop::schedule(Time now) {
   shape_ = {};
   decoding_ = false;
   if (running_.empty()) full_ = shrunk_ = false;
-  if (chunked_) remember(*chunked_, chunked_->computed);
+  if (chunked_) remember(*chunked_, chunked_->computed, true);
   if (form_prefill()) {
     if (config_.enable_mixed_chunk) decoding_ = decode(now, false);
     return true;
@@ -70,6 +94,7 @@ bool SglangLoop::decode(Time now, bool may_retract) {
     if (s->computed % config_.block_size == 0) {
       pool_.take(1);
       ++s->own;
+      ++held_;
     }
     s->from = s->computed++;
     s->scheduled = 1;
@@ -123,14 +148,16 @@ void SglangLoop::retract(Owned sequence, Time now) {
   sequence->computed = sequence->prefilled = 0;
   sequence->phase = Phase::Prefill;
   sequence->was_preempted = true;
+  if (config_.storage_blocks > 0) unasked_.push_back(sequence.get());
   waiting_.push_back(std::move(sequence));
 }
 
-// Hands the pages of the first `tokens` tokens to the cache and holds them through it.
-void SglangLoop::remember(Sequence& s, std::int32_t tokens) {
+// Hands the pages of the first `tokens` tokens to the cache and holds them through it. partial: the prompt goes on.
+// Tiers below count how often a request passes, even where it brings nothing new.
+void SglangLoop::remember(Sequence& s, std::int32_t tokens, bool partial) {
   const std::int64_t full = tokens / config_.block_size;
-  if (!config_.enable_prefix_caching || full <= s.shared) return;
-  const memory::RadixCache::Found found = pool_.adopt(key_of(s, full), s.shared);
+  if (!config_.enable_prefix_caching || full < s.shared || (full == s.shared && !hosted())) return;
+  const memory::RadixCache::Found found = pool_.adopt(key_of(s, full), s.shared, partial);
   s.own -= full - s.shared;
   s.shared = full;
   pool_.cache().lock(found.node);
@@ -139,6 +166,7 @@ void SglangLoop::remember(Sequence& s, std::int32_t tokens) {
 }
 
 void SglangLoop::release(Sequence& s) {
+  held_ -= s.shared + s.own;
   pool_.give(s.own);
   pool_.cache().unlock(s.node);
   s.own = s.shared = 0;
@@ -179,6 +207,7 @@ void SglangLoop::commit() {
   StepCount count;
   count.prefill_tokens = shape_.prefill_tokens;
   count.used = pool_.used();
+  count.saved = held_ - count.used;
   count.running = static_cast<std::int32_t>(running_.size() + prefill_.size());
   if (config_.block_size > 1)
     count.slots = slots(0);
@@ -196,6 +225,7 @@ void SglangLoop::commit() {
   finish_prefills();
   if (!config_.async_scheduling) settle();
   if (!has_work()) ratio_.idle();
+  asked_ = run_.end;
 }
 
 // One token for everything that decoded. Neighbours mostly saw the same gap, which is reported once.

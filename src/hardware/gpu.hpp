@@ -98,6 +98,8 @@ struct Node {
   std::int32_t scale_up_domain = 8;  // GPUs that reach each other over scale-up links
   std::string fabric;                // name of a fabric profile
   double node_overhead_w = 0;        // CPUs, NICs, fans, at load
+  double nvme_read_gb_s = 0;         // local storage of the whole node; 0: unknown
+  double nvme_write_gb_s = 0;
   std::string note;
   std::vector<Origin> origin;
 };

@@ -14,6 +14,9 @@ void numbers(config::Fields& f, Node& n) {
              "GPUs that reach each other over scale-up links");
   f.field("node_overhead_w", n.node_overhead_w, config::closed(0, 1e6),
           "CPUs, memory, NICs, switches and fans at load");
+  f.field("nvme_read_gb_s", n.nvme_read_gb_s, config::closed(0, 1e6),
+          "read bandwidth of its local NVMe drives together");
+  f.field("nvme_write_gb_s", n.nvme_write_gb_s, config::closed(0, 1e6), "write bandwidth of them together");
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ namespace servecast::memory {
 
 class BlockTables {
  public:
-  std::size_t sequences() const { return tables_.size(); }
+  std::size_t sequences() const { return sequences_; }
   std::span<const BlockId> table(std::size_t sequence) const { return tables_[sequence]; }
   // Distinct blocks.
   std::int64_t distinct(const BlockPool& pool) const;
   // Distinct last blocks. Requires: begun.
-  std::int64_t distinct_last() const;
+  std::int64_t distinct_last() const { return distinct_last_; }
 
   // One sequence with `blocks` new blocks. Requires: empty, that many are free.
   void begin(BlockPool& pool, std::int64_t blocks);
@@ -27,7 +27,10 @@ class BlockTables {
   void fork(BlockPool& pool, std::int32_t sequences);
   // Room for one token more at `token` in every sequence; returns how many blocks were copied. Requires: as many free
   // blocks as sequences.
-  std::int64_t append(BlockPool& pool, std::int64_t token, std::int64_t block_size);
+  std::int64_t append(BlockPool& pool, std::int64_t token, std::int64_t block_size) {
+    const bool boundary = token % block_size == 0;
+    return !boundary && all_last_distinct() ? 0 : append_blocks(pool, boundary);
+  }
   // Sequence i continues what was sequence parents[i].
   void reparent(BlockPool& pool, std::span<const std::int32_t> parents);
   // Gives all blocks back, each table's last first.
@@ -36,7 +39,15 @@ class BlockTables {
   std::int64_t move(BlockPool& from, BlockPool& to);
 
  private:
-  std::vector<std::vector<BlockId>> tables_;
+  bool all_last_distinct() const { return distinct_last_ == static_cast<std::int64_t>(sequences_); }
+  std::span<std::vector<BlockId>> live() { return {tables_.data(), sequences_}; }
+  std::int64_t append_blocks(BlockPool& pool, bool boundary);
+  void follow(BlockPool& pool, std::size_t sequence, std::span<const BlockId> parent);
+  void count_last();
+
+  std::vector<std::vector<BlockId>> tables_;  // of sequences, then emptied ones
+  std::size_t sequences_ = 0;
+  std::int64_t distinct_last_ = 0;
   std::vector<std::vector<BlockId>> before_;  // scratch
 };
 

@@ -37,7 +37,12 @@ std::int64_t common_end(std::span<const Run> a, std::span<const Run> b, std::int
 
 }  // namespace
 
-RadixCache::RadixCache() : nodes_(1) { at(root).locks = 1; }
+RadixCache::RadixCache(const RadixTiers& tiers) : nodes_(1) {
+  at(root).locks = 1;
+  if (tiers.host_pages == 0) return;
+  tiers_ = std::make_unique<TierState>(tiers);
+  if (tiers.storage_pages > 0) tiers_->storage = std::make_unique<RadixCache>();
+}
 
 RadixCache::NodeId RadixCache::make(NodeId parent, std::int64_t begin, std::int64_t end, RunKey runs) {
   NodeId id = static_cast<NodeId>(nodes_.size());
@@ -48,7 +53,13 @@ RadixCache::NodeId RadixCache::make(NodeId parent, std::int64_t begin, std::int6
     spares_.pop_back();
   }
   children_[{parent, runs.front().chain}] = id;
-  at(id) = {std::move(runs), begin, end, ++clock_, -1, parent, 0, 0};
+  at(id) = Node{};
+  Node& node = at(id);
+  node.runs = std::move(runs);
+  node.begin = begin;
+  node.end = end;
+  node.used = ++clock_;
+  node.parent = parent;
   return id;
 }
 
@@ -63,13 +74,14 @@ RadixCache::NodeId RadixCache::split(NodeId id, std::int64_t page) {
   lower.begin = page;
   lower.parent = upper;
   children_[{upper, lower.runs.front().chain}] = id;
+  if (tiers_) split_tiers(upper, whole);
   return upper;
 }
 
 // Keeps leaves_ true to the node's children, locks and last access.
 void RadixCache::file(NodeId id) {
   Node& node = at(id);
-  const std::int64_t key = id != root && node.children == 0 && node.locks == 0 ? node.used : -1;
+  const std::int64_t key = id != root && node.on_gpu && node.children == 0 && node.locks == 0 ? node.used : -1;
   if (key == node.filed) return;
   if (node.filed >= 0) leaves_.erase({node.filed, id});
   if (key >= 0) leaves_.insert({key, id});
@@ -86,6 +98,7 @@ RadixCache::Found RadixCache::descend(std::span<const Run> key) {
     const NodeId id = child->second;
     at(id).used = ++clock_;
     file(id);
+    if (tiers_) file_host(id);
     const std::int64_t end = common_end(key, at(id).runs, found.pages);
     found.pages = end;
     if (end < at(id).end) {
@@ -97,10 +110,15 @@ RadixCache::Found RadixCache::descend(std::span<const Run> key) {
   return found;
 }
 
-RadixCache::Found RadixCache::match(std::span<const Run> key) { return descend(key); }
-
-RadixCache::Found RadixCache::insert(std::span<const Run> key) {
+RadixCache::Found RadixCache::match(std::span<const Run> key) {
   Found found = descend(key);
+  if (tiers_) without_host(found);
+  return found;
+}
+
+RadixCache::Found RadixCache::insert(std::span<const Run> key, bool partial) {
+  Found found = descend(key);
+  if (tiers_) visit(found.node, partial);
   const std::int64_t length = key.empty() ? 0 : key.back().end;
   if (found.pages == length) return found;
   const NodeId parent = found.node;
@@ -110,6 +128,10 @@ RadixCache::Found RadixCache::insert(std::span<const Run> key) {
   file(found.node);
   pages_ += length - found.pages;
   evictable_ += length - found.pages;
+  if (tiers_) {
+    ++at(parent).below;
+    if (!partial) visit_one(found.node);
+  }
   return found;
 }
 
@@ -147,13 +169,17 @@ std::int64_t RadixCache::evict(std::int64_t pages) {
   std::int64_t freed = 0;
   while (freed < pages && !leaves_.empty()) {
     const NodeId id = leaves_.begin()->second;
-    freed += at(id).end - at(id).begin;
-    drop(id);
+    freed += length(id);
+    if (tiers_)
+      leave_gpu(id);
+    else
+      drop(id);
   }
   return freed;
 }
 
 void RadixCache::check() const {
+  if (tiers_) check_tiers();
   std::int64_t pages = 0, evictable = 0;
   std::size_t leaves = 0;
   for (const auto& [branch, id] : children_) {
@@ -161,6 +187,7 @@ void RadixCache::check() const {
     SERVECAST_ENSURE(node.parent == branch.first && node.runs.front().chain == branch.second &&
                          at(node.parent).end == node.begin && node.runs.back().end == node.end,
                      "radix node {} is badly linked", id);
+    if (!node.on_gpu) continue;
     SERVECAST_ENSURE(node.locks <= at(node.parent).locks || node.parent == root, "radix node {} outlocks its parent",
                      id);
     pages += node.end - node.begin;

@@ -11,7 +11,7 @@ namespace servecast::memory {
 
 class RadixPool {
  public:
-  explicit RadixPool(std::int64_t pages) : total_(pages) {}
+  explicit RadixPool(std::int64_t pages, const RadixTiers& tiers = {}) : total_(pages), cache_(tiers) {}
 
   std::int64_t total() const { return total_; }
   std::int64_t available() const { return total_ - private_ - cache_.pages(); }
@@ -33,9 +33,21 @@ class RadixPool {
   }
   void give(std::int64_t pages) { private_ -= pages; }
   // A request's pages [held, key end) enter the cache: new ones are the cache's now, those it had already are freed.
-  RadixCache::Found adopt(std::span<const Run> key, std::int64_t held) {
+  // partial: a part of a prompt.
+  RadixCache::Found adopt(std::span<const Run> key, std::int64_t held, bool partial = false) {
     private_ -= (key.empty() ? 0 : key.back().end) - held;
-    return cache_.insert(key);
+    return cache_.insert(key, partial);
+  }
+  // Puts what only the host holds of a match on the GPU and locks all of it; false, and nothing is changed but what was
+  // evicted, where there is no room. Requires: the part on the GPU is locked.
+  bool load(const RadixCache::Found& match) {
+    cache_.raise(match.host_node);
+    cache_.lock(match.host_node);
+    if (available() < 0) cache_.evict(match.host_pages);
+    if (available() >= 0) return true;
+    cache_.unlock(match.host_node);
+    cache_.lower(match.host_node, match.node);
+    return false;
   }
 
  private:

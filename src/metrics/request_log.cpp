@@ -98,6 +98,13 @@ void RequestLog::token_gap(core::Duration gap, std::int64_t weight) {
   gaps_.add(gap.ps, static_cast<std::uint64_t>(weight));
 }
 
+void RequestLog::token_gaps(core::Time since, std::span<const core::Time> ends, std::int64_t weight) {
+  for (const core::Time end : ends) {
+    gaps_.add((end - since).ps, static_cast<std::uint64_t>(weight));
+    since = end;
+  }
+}
+
 core::Fingerprint RequestLog::fingerprint() const {
   core::Fingerprint all = preemptions_;
   for (std::size_t i = 0; i < records_.size(); ++i) {

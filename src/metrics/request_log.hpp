@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,7 @@ class RequestLog final : public engine::Observer, public cluster::ArrivalObserve
   void prefix_lookup(workload::RequestId id, std::int32_t queried_tokens, std::int32_t hit_tokens,
                      bool after_preemption) override;
   void token_gap(core::Duration gap, std::int64_t weight) override;
+  void token_gaps(core::Time since, std::span<const core::Time> ends, std::int64_t weight) override;
 
   const Records& records() const { return records_; }
   bool has_details() const { return rows_ == Rows::Kept; }

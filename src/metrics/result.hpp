@@ -21,6 +21,17 @@
 
 namespace servecast::metrics {
 
+// Cached prefixes below the GPU, over the replicas of a pool. Hits count for the tier they were found in; what NVMe
+// gives passes the host, too. Bytes are per GPU; a link's use is over the life of the replicas.
+struct TierFigures {
+  std::int64_t device_hit_tokens = 0, host_hit_tokens = 0, nvme_hit_tokens = 0;
+  std::int64_t loaded_blocks = 0, stored_blocks = 0;  // from and to the host
+  std::int64_t nvme_read_blocks = 0, nvme_written_blocks = 0;
+  double block_bytes = 0;
+  double load_link_use = 0, store_link_use = 0, nvme_read_use = 0, nvme_write_use = 0;
+  double held_up = 0;  // share of step time that steps took longer for transfers
+};
+
 // Memory of one pool. Bytes are per GPU, blocks and tokens per replica (one data-parallel rank), counts over the pool.
 struct PoolMemory {
   std::string pool;
@@ -39,8 +50,8 @@ struct PoolMemory {
   std::optional<double> prefix_hit_rate;   // hit tokens / queried tokens; none without prefix caching
   std::optional<double> saved_by_sharing;  // 1 - blocks used / blocks that requests count as theirs, over time
   std::int64_t swapped_out_blocks = 0, swapped_in_blocks = 0;
-  std::int64_t copied_blocks = 0;  // on write
-  std::int64_t loaded_blocks = 0, stored_blocks = 0;  // cached prefixes, from and to the host
+  std::int64_t copied_blocks = 0;    // on write
+  std::optional<TierFigures> tiers = {};  // where prefixes are kept below the GPU
 };
 
 // Where the step times came from: shares of busy time by the kind of number that decided them.

@@ -6,7 +6,7 @@
 
 namespace servecast::metrics {
 
-Timeline::Timeline(std::vector<std::string> pools) : names_(std::move(pools)) {}
+Timeline::Timeline(std::vector<std::string> pools, bool tiers) : names_(std::move(pools)), tiers_(tiers) {}
 
 void Timeline::add(core::Time at, std::int64_t in_flight, std::span<const PoolSample> pools) {
   SERVECAST_ENSURE(pools.size() == names_.size(), "{} pools sampled, {} named", pools.size(), names_.size());

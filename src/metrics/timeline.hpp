@@ -21,17 +21,21 @@ struct PoolSample {
   std::int64_t slots_reserved = 0;
   std::int64_t slots_internal = 0;
   std::int64_t slots_external = 0;
+  std::int64_t blocks_host = 0;  // of cached prefixes below the GPU
+  std::int64_t blocks_storage = 0;
 };
 
 class Timeline {
  public:
-  explicit Timeline(std::vector<std::string> pools = {});
+  // tiers: pools keep cached prefixes below the GPU.
+  explicit Timeline(std::vector<std::string> pools = {}, bool tiers = false);
 
   // in_flight: requests in the cluster. pools: one per name, in order. Instants never decrease.
   void add(core::Time at, std::int64_t in_flight, std::span<const PoolSample> pools);
 
   std::size_t size() const { return times_.size(); }
   const std::vector<std::string>& pools() const { return names_; }
+  bool tiers() const { return tiers_; }
   core::Time time(std::size_t i) const { return times_[i]; }
   std::int64_t in_flight(std::size_t i) const { return in_flight_[i]; }
   std::span<const PoolSample> sample(std::size_t i) const {
@@ -40,6 +44,7 @@ class Timeline {
 
  private:
   std::vector<std::string> names_;
+  bool tiers_ = false;
   std::vector<core::Time> times_;
   std::vector<std::int64_t> in_flight_;
   std::vector<PoolSample> samples_;

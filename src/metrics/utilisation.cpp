@@ -12,6 +12,18 @@ namespace {
 // block or slot, because the next request in line does not fit.
 constexpr double exhausted = 0.9;
 
+void add_tiers(engine::TierUse& sum, const engine::TierUse& other) {
+  sum.host_hit_tokens += other.host_hit_tokens;
+  sum.storage_hit_tokens += other.storage_hit_tokens;
+  sum.storage_read_blocks += other.storage_read_blocks;
+  sum.storage_written_blocks += other.storage_written_blocks;
+  sum.in += other.in;
+  sum.out += other.out;
+  sum.read += other.read;
+  sum.write += other.write;
+  sum.held_up += other.held_up;
+}
+
 double share(double part, double whole) { return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0.0; }
 
 }  // namespace
@@ -41,6 +53,7 @@ void add_totals(engine::Totals& sum, const engine::Totals& other) {
   sum.copied_blocks += other.copied_blocks;
   sum.loaded_blocks += other.loaded_blocks;
   sum.stored_blocks += other.stored_blocks;
+  add_tiers(sum.tiers, other.tiers);
   sum.running_time += other.running_time;
   sum.slots.tokens += other.slots.tokens;
   sum.slots.reserved += other.slots.reserved;
@@ -76,10 +89,10 @@ Occupancy occupancy(const engine::Totals& sum, core::Duration elapsed, std::int6
 KvUse kv_use(const engine::Totals& sum, std::int64_t slots) {
   const double whole = static_cast<double>(sum.busy.ps) * static_cast<double>(slots);
   KvUse use;
-  use.token_states = share(sum.slots.tokens, whole);
-  use.reservation = share(sum.slots.reserved, whole);
-  use.internal = share(sum.slots.internal, whole);
-  use.external = share(sum.slots.external, whole);
+  use.token_states = share(static_cast<double>(sum.slots.tokens), whole);
+  use.reservation = share(static_cast<double>(sum.slots.reserved), whole);
+  use.internal = share(static_cast<double>(sum.slots.internal), whole);
+  use.external = share(static_cast<double>(sum.slots.external), whole);
   use.free = std::max(0.0, 1.0 - (use.token_states + use.waste()));
   return use;
 }

@@ -146,7 +146,8 @@ void write_requests_csv(OutputFile& file, const metrics::RequestLog& log, core::
 void write_timeline_csv(OutputFile& file, const metrics::Timeline& timeline) {
   file.write(
       "time_s,pool,waiting,running,blocks_used,blocks_cached,blocks_total,tokens_held,slots_reserved,slots_internal,"
-      "slots_external,in_flight\r\n");
+      "slots_external,in_flight");
+  file.write(timeline.tiers() ? ",blocks_host,blocks_nvme\r\n" : "\r\n");
   CsvWriter csv(file);
   for (std::size_t i = 0; i < timeline.size(); ++i) {
     for (std::size_t p = 0; p < timeline.pools().size(); ++p) {
@@ -163,6 +164,10 @@ void write_timeline_csv(OutputFile& file, const metrics::Timeline& timeline) {
       csv.integer(sample.slots_internal);
       csv.integer(sample.slots_external);
       csv.integer(timeline.in_flight(i));
+      if (timeline.tiers()) {
+        csv.integer(sample.blocks_host);
+        csv.integer(sample.blocks_storage);
+      }
       csv.end_row();
     }
   }

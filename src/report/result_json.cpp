@@ -87,6 +87,27 @@ void write_use(JsonWriter& json, const metrics::KvUse& use) {
   json.end_object();
 }
 
+void write_tiers(JsonWriter& json, const metrics::TierFigures& t) {
+  const auto moved = [&](const std::string& what, std::int64_t blocks) {
+    json.value(what + "_blocks", blocks);
+    json.value(what + "_bytes", static_cast<double>(blocks) * t.block_bytes);
+  };
+  json.begin_object("offload");
+  json.value("device_hit_tokens", t.device_hit_tokens);
+  json.value("host_hit_tokens", t.host_hit_tokens);
+  json.value("nvme_hit_tokens", t.nvme_hit_tokens);
+  moved("loaded", t.loaded_blocks);
+  moved("stored", t.stored_blocks);
+  moved("nvme_read", t.nvme_read_blocks);
+  moved("nvme_written", t.nvme_written_blocks);
+  json.value("load_link_utilisation", t.load_link_use);
+  json.value("store_link_utilisation", t.store_link_use);
+  json.value("nvme_read_utilisation", t.nvme_read_use);
+  json.value("nvme_write_utilisation", t.nvme_write_use);
+  json.value("held_up_share", t.held_up);
+  json.end_object();
+}
+
 void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pools) {
   json.begin_object("memory");
   for (const metrics::PoolMemory& pool : pools) {
@@ -110,10 +131,7 @@ void write_memory(JsonWriter& json, const std::vector<metrics::PoolMemory>& pool
       json.value("swapped_in_blocks", pool.swapped_in_blocks);
     }
     if (pool.copied_blocks > 0) json.value("copied_blocks", pool.copied_blocks);
-    if (pool.stored_blocks > 0) {
-      json.value("loaded_blocks", pool.loaded_blocks);
-      json.value("stored_blocks", pool.stored_blocks);
-    }
+    if (pool.tiers) write_tiers(json, *pool.tiers);
     json.end_object();
   }
   json.end_object();

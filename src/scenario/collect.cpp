@@ -5,6 +5,7 @@
 #include "hardware/power.hpp"
 #include "metrics/conservation.hpp"
 #include "metrics/number_in_system.hpp"
+#include "scenario/offload_setup.hpp"
 #include "scenario/origin_shares.hpp"
 #include "scenario/pressure.hpp"
 #include "scenario/saturation.hpp"
@@ -119,6 +120,27 @@ std::string no_energy_reason(const Resolved& r) {
   return "";
 }
 
+metrics::TierFigures tier_figures(const Finished& f, const engine::Totals& totals, double life) {
+  const engine::TierUse& use = totals.tiers;
+  const auto share = [life](core::Duration busy) { return life > 0 ? static_cast<double>(busy.ps) / life : 0.0; };
+  metrics::TierFigures t;
+  t.host_hit_tokens = use.host_hit_tokens;
+  t.nvme_hit_tokens = use.storage_hit_tokens;
+  t.device_hit_tokens =
+      static_cast<std::int64_t>(f.log.counts().prefix_hit_tokens) - t.host_hit_tokens - t.nvme_hit_tokens;
+  t.loaded_blocks = totals.loaded_blocks;
+  t.stored_blocks = totals.stored_blocks;
+  t.nvme_read_blocks = use.storage_read_blocks;
+  t.nvme_written_blocks = use.storage_written_blocks;
+  t.block_bytes = f.config.block_bytes * cost::ranks_per_gpu(f.resolved.scenario.pools[0].device, f.resolved.gpu);
+  t.load_link_use = share(use.in);
+  t.store_link_use = share(use.out);
+  t.nvme_read_use = share(use.read);
+  t.nvme_write_use = share(use.write);
+  if (totals.busy.ps > 0) t.held_up = static_cast<double>(use.held_up.ps) / static_cast<double>(totals.busy.ps);
+  return t;
+}
+
 void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& totals, core::Duration elapsed) {
   metrics::PoolMemory memory = memory_of(f.resolved, f.fit);
   const double blocks = static_cast<double>(f.config.blocks);
@@ -130,14 +152,14 @@ void fill_pool(metrics::Result& out, const Finished& f, const engine::Totals& to
   memory.swapped_out_blocks = totals.swapped_out_blocks;
   memory.swapped_in_blocks = totals.swapped_in_blocks;
   memory.copied_blocks = totals.copied_blocks;
-  memory.loaded_blocks = totals.loaded_blocks;
-  memory.stored_blocks = totals.stored_blocks;
   if (totals.saved_block_time > 0)
-    memory.saved_by_sharing = totals.saved_block_time / (totals.saved_block_time + totals.block_time);
+    memory.saved_by_sharing =
+        static_cast<double>(totals.saved_block_time) / static_cast<double>(totals.saved_block_time + totals.block_time);
   const metrics::RequestCounts& counts = f.log.counts();
   if (f.config.enable_prefix_caching && counts.prefix_queried_tokens > 0)
     memory.prefix_hit_rate =
         static_cast<double>(counts.prefix_hit_tokens) / static_cast<double>(counts.prefix_queried_tokens);
+  if (f.config.offload_blocks > 0) memory.tiers = tier_figures(f, totals, life);
   out.memory.push_back(memory);
 }
 
@@ -165,6 +187,9 @@ void add_warnings(metrics::Result& out, const Finished& f, const engine::Totals&
       preemption_storm({totals.preemptions, static_cast<std::int64_t>(out.requests.arrived), f.config.max_num_seqs},
                        f.fit, f.resolved.pools[0].kv_cache, f.resolved.gpu);
   if (!storm.empty()) out.warnings.push_back(storm);
+  const core::Duration life = metrics::run_duration(f.log, f.end) * static_cast<std::int64_t>(f.cluster.replicas());
+  const std::string narrow = narrow_link(f.resolved, f.config, totals, life);
+  if (!narrow.empty()) out.warnings.push_back(narrow);
   if (!f.cut.empty()) out.warnings.push_back(f.cut);
   for (const std::string& warning : f.source.warnings) out.warnings.push_back(warning);
   const auto count = [](std::uint64_t n, std::string_view noun) {

@@ -5,17 +5,11 @@
 namespace servecast::scenario {
 namespace {
 
-constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-
 std::int32_t sequences_of(const workload::WorkloadConfig& w) { return w.beam ? w.beam->width : w.samples.value_or(1); }
 
 }  // namespace
 
 void check_groups(const Resolved& r, core::Problems& problems) {
-  for (std::size_t i = 0; i < r.pools.size(); ++i)
-    if (r.scenario.pools[i].engine.kv_offload_gib && r.gpu.pcie_gb_s <= 0)
-      problems.add(r.pools[i].place + "/engine/kv_offload_gib",
-                   "{} states no pcie_gb_s, over which blocks would move; state it in the GPU profile", r.gpu.name);
   const workload::WorkloadConfig& w = r.scenario.workload;
   const std::string& key = r.sequences_place;
   const std::int32_t sequences = sequences_of(w);
@@ -46,15 +40,15 @@ void check_groups(const Resolved& r, core::Problems& problems) {
 }
 
 void set_up_groups(const Resolved& r, const FitReport& fit, engine::Config& config) {
-  config.host_link.bytes_per_s = r.gpu.pcie_gb_s * 1e9;
+  // Ranks that share a GPU share its link.
+  const double ranks = cost::ranks_per_gpu(r.scenario.pools[0].device, r.gpu);
+  config.host_link.bytes_per_s = r.gpu.pcie_gb_s * 1e9 / ranks;
   // Bytes of a block of the engine's one pool: all layers.
   config.block_bytes = fit.kv.block_bytes * static_cast<double>(fit.kv.groups());
-  if (fit.settings.kv_offload_gib)
-    config.offload_blocks = static_cast<std::int64_t>(*fit.settings.kv_offload_gib * gib / config.block_bytes);
-  if (fit.settings.kv_offload_write) config.offload_write = *fit.settings.kv_offload_write;
   if (config.steps != engine::StepKind::Groups) return;
   const workload::WorkloadConfig& w = r.scenario.workload;
   config.branching = {sequences_of(w), w.beam.has_value(), w.beam ? w.beam->turnover : 0.0, r.scenario.seed};
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   config.swap_blocks = static_cast<std::int64_t>(*fit.settings.swap_space_gib * gib / config.block_bytes);
   // Derived: a copy reads and writes the block once, at the data sheet's bandwidth.
   if (r.gpu.memory_tb_s > 0) config.block_copy = core::seconds(2 * config.block_bytes / (r.gpu.memory_tb_s * 1e12));

@@ -1,6 +1,6 @@
-// What moving and copying blocks adds to an engine's configuration: host memory for swapped blocks and for cached
-// prefixes, the link to it, how requests branch, the time of a block's copy. Only vLLM v0's scheduler has groups of
-// sequences; every other refuses them by name.
+// What moving and copying blocks adds to an engine's configuration: host memory for swapped blocks, the link to it, how
+// requests branch, the time of a block's copy. Only vLLM v0's scheduler has groups of sequences; every other refuses
+// them by name.
 #pragma once
 
 #include "core/error.hpp"

@@ -26,7 +26,7 @@ MeanSteps mean_steps(const cost::StepModel& model, const engine::Totals& totals,
   MeanSteps m;
   const double busy = static_cast<double>(totals.busy.ps);
   const std::int32_t most = std::min(in.max_num_seqs, in.max_num_batched_tokens);
-  const std::int32_t decoders = whole(busy > 0 ? totals.running_time / busy : 0, 1, most);
+  const std::int32_t decoders = whole(busy > 0 ? static_cast<double>(totals.running_time) / busy : 0, 1, most);
   const std::int32_t context = whole(mean.context, 1, in.max_model_len);
   const std::int32_t window = model.attention().window;
   m.decoders.decode_requests = m.decoders.sampled_rows = decoders;

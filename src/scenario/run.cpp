@@ -8,6 +8,7 @@
 #include "scenario/collect.hpp"
 #include "scenario/group_setup.hpp"
 #include "scenario/layer_rules.hpp"
+#include "scenario/offload_setup.hpp"
 #include "scenario/sampler.hpp"
 #include "scenario/step_times.hpp"
 #include "workload/make_source.hpp"
@@ -25,13 +26,14 @@ namespace {
 // Events between two looks at the stop flag and two reports of progress: about a millisecond of wall time.
 constexpr std::uint64_t look_every = 4096;
 
-void check_runnable(const Resolved& r, const workload::Source& source) {
+void check_runnable(const Resolved& r, const FitReport& fit, const workload::Source& source) {
   core::Problems problems;
   check_groups(r, problems);
   for (const PoolSetup& pool : r.pools)
     if (pool.draft)
       problems.add(pool.place + "/draft_model",
                    "speculative decoding is not in this version of servecast; leave it out, or ask fit for its memory");
+  check_offload(r, fit, problems);
   if (!r.scenario.limits.drain && source.reacts())
     problems.add(
         "limits/drain",
@@ -101,8 +103,9 @@ struct Setup {
                                                                     : metrics::RequestLog::Rows::None)),
         cluster(simulation, *source, *router, *log, *log),
         sampler(simulation, cluster) {
-    check_runnable(r, *source);
+    check_runnable(r, fit, *source);
     set_up_groups(r, fit, config);
+    set_up_offload(r, fit, config);
     if (config.branching.sequences > 1 && !config.branching.beam)
       source_report.warnings.push_back(
           fmt::format("output tokens, their rates and their cost count one of the {} of each request",
@@ -212,7 +215,8 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   out.result.precision = setup.times->precision;
   out.targets = metrics::against_targets(*setup.log, out.result.targets, r.scenario.slo.percentile,
                                          {out.end, out.client_overhead});
-  if (options.timeline) out.timeline = setup.sampler.timeline(r.scenario.pools[0].name);
+  if (options.timeline)
+    out.timeline = setup.sampler.timeline(r.scenario.pools[0].name, setup.config.offload_blocks > 0);
   out.log = std::move(setup.log);
   return out;
 }

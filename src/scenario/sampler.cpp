@@ -15,6 +15,8 @@ void Sampler::sample() {
     s.pool.blocks_used += load.blocks_used;
     s.pool.blocks_cached += load.blocks_cached;
     s.pool.blocks_total += load.blocks_total;
+    s.pool.blocks_host += load.blocks_host;
+    s.pool.blocks_storage += load.blocks_storage;
     const engine::SlotUse slots = cluster_.replica(i).slots(0);
     s.pool.tokens_held += slots.tokens;
     s.pool.slots_reserved += slots.reserved;
@@ -33,8 +35,8 @@ void Sampler::thin_out() {
   interval_ = interval_ * 2;
 }
 
-metrics::Timeline Sampler::timeline(std::string pool) const {
-  metrics::Timeline out({std::move(pool)});
+metrics::Timeline Sampler::timeline(std::string pool, bool tiers) const {
+  metrics::Timeline out({std::move(pool)}, tiers);
   for (const Sample& s : samples_) out.add(s.at, s.in_flight, {&s.pool, 1});
   return out;
 }

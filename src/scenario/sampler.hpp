@@ -18,7 +18,7 @@ class Sampler {
   // Every reference must outlive the simulation.
   Sampler(core::Simulation& simulation, cluster::Cluster& cluster) : simulation_(simulation), cluster_(cluster) {}
   void start();
-  metrics::Timeline timeline(std::string pool) const;
+  metrics::Timeline timeline(std::string pool, bool tiers) const;  // tiers: as metrics::Timeline
 
  private:
   struct Sample {

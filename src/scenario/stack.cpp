@@ -133,6 +133,21 @@ const GpuClass* class_of(const Stack& stack, const hardware::Gpu& gpu) {
   return found;
 }
 
+namespace {
+
+// What each engine does unless told otherwise. Specified: vLLM's offloading connector stores full blocks and loads
+// beside steps (load_kv_async); TensorRT-LLM offloads what it evicts and onboards when a request starts; sglang's
+// server_args.py.
+void resolve_offload(Scheduler scheduler, engine::Settings& s) {
+  using engine::OffloadPrefetch;
+  const bool trtllm = scheduler == Scheduler::Trtllm, sglang = scheduler == Scheduler::Sglang;
+  if (!s.kv_offload_write) s.kv_offload_write = trtllm ? engine::OffloadWrite::Back : engine::OffloadWrite::Through;
+  if (!s.kv_offload_prefetch)
+    s.kv_offload_prefetch = sglang ? OffloadPrefetch::Timeout : trtllm ? OffloadPrefetch::Wait : OffloadPrefetch::Ahead;
+}
+
+}  // namespace
+
 engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu, std::int32_t model_max_len,
                                    const engine::Settings& user, bool caches_prefixes) {
   const GpuClass* gpu_class = class_of(stack, gpu);
@@ -167,6 +182,7 @@ engine::Settings resolved_settings(const Stack& stack, const hardware::Gpu& gpu,
   defaults = merged(defaults, stack.settings);
   if (!caches_prefixes) defaults.enable_prefix_caching = false;
   engine::Settings out = merged(defaults, user);
+  if (out.kv_offload_gib) resolve_offload(stack.scheduler, out);
   // An engine raises its own default budget to one whole prompt when prompts are not split, and lowers its own default
   // of concurrent requests to the budget; it never changes a value the user gave.
   if (!user.max_num_batched_tokens && !*out.enable_chunked_prefill)

@@ -90,18 +90,47 @@ void check_v0(const engine::Settings& s, const std::string& place, core::Problem
     problems.add(place + "/stop", "vLLM v0 learns every end at once, whatever ends an output; leave this out");
 }
 
+// Keys that say more about tiers below the GPU, without the host that comes first.
+void check_offload_alone(const engine::Settings& s, const std::string& place, core::Problems& problems) {
+  const auto lone = [&](bool given, std::string_view key) {
+    if (given) problems.add(place + "/" + std::string(key), "given without kv_offload_gib; give both or none");
+  };
+  lone(s.kv_offload_write.has_value(), "kv_offload_write");
+  lone(s.kv_offload_prefetch.has_value(), "kv_offload_prefetch");
+  lone(s.kv_offload_nvme_gib.has_value(), "kv_offload_nvme_gib");
+  lone(s.kv_offload_nvme_read_gb_s.has_value(), "kv_offload_nvme_read_gb_s");
+  lone(s.kv_offload_nvme_write_gb_s.has_value(), "kv_offload_nvme_write_gb_s");
+}
+
 void check_offload(Scheduler scheduler, const engine::Settings& s, const std::string& place, core::Problems& problems) {
-  if (s.kv_offload_nvme_gib)
-    problems.add(place + "/kv_offload_nvme_gib",
-                 "a tier on NVMe is not in this version of servecast; use kv_offload_gib, host memory");
-  if (s.kv_offload_write && !s.kv_offload_gib)
-    problems.add(place + "/kv_offload_write", "given without kv_offload_gib; give both or none");
-  if (!s.kv_offload_gib) return;
-  if (scheduler != Scheduler::VllmV1 && scheduler != Scheduler::Trtllm)
-    problems.add(place + "/kv_offload_gib", "is not in this version of servecast for the scheduler {}; leave it out",
-                 scheduler_text(scheduler));
+  if (!s.kv_offload_gib) {
+    check_offload_alone(s, place, problems);
+    return;
+  }
+  if (scheduler == Scheduler::VllmV0) {
+    problems.add(
+        place + "/kv_offload_gib",
+        "the scheduler vllm-v0 keeps no evicted prefixes but through connectors, which are not in this version of "
+        "servecast; use a vLLM stack from 0.8 on");
+    return;
+  }
+  using engine::OffloadPrefetch;
+  const OffloadPrefetch prefetch = *s.kv_offload_prefetch;
+  const bool sglang = scheduler == Scheduler::Sglang;
+  const bool of_sglang = prefetch != OffloadPrefetch::Wait && prefetch != OffloadPrefetch::Ahead;
+  const std::string_view policies = sglang                           ? "best_effort, wait_complete or timeout"
+                                    : scheduler == Scheduler::Trtllm ? "wait"
+                                                                     : "wait or ahead";
+  if (sglang != of_sglang || (scheduler == Scheduler::Trtllm && prefetch == OffloadPrefetch::Ahead))
+    problems.add(place + "/kv_offload_prefetch", "the scheduler {} has no {}; use {}", scheduler_text(scheduler),
+                 names_of(prefetch)[static_cast<std::size_t>(prefetch)], policies);
+  if (scheduler == Scheduler::Trtllm && *s.kv_offload_write == engine::OffloadWrite::ThroughSelective)
+    problems.add(place + "/kv_offload_write", "the scheduler trtllm has no through_selective; use back or through");
   if (!*s.enable_prefix_caching)
     problems.add(place + "/kv_offload_gib", "keeps cached prefixes, and enable_prefix_caching is false");
+  if (!s.kv_offload_nvme_gib && (s.kv_offload_nvme_read_gb_s || s.kv_offload_nvme_write_gb_s))
+    problems.add(place + (s.kv_offload_nvme_read_gb_s ? "/kv_offload_nvme_read_gb_s" : "/kv_offload_nvme_write_gb_s"),
+                 "given without kv_offload_nvme_gib; give both or none");
 }
 
 template <typename T>

@@ -3,6 +3,7 @@
 
 #include "engine/replica.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace servecast::test {
@@ -17,8 +18,9 @@ inline void drive(engine::Replica& replica, const std::vector<workload::Request>
     engine::Run run{now, now, 0};
     if (replica.has_work()) run = replica.advance(now, cuts ? core::Time::never() : arrival, {});
     if (run.steps == 0) {
-      if (arrival == core::Time::never()) break;
-      now = arrival;
+      const bool wakes = run.end > run.begin;
+      if (arrival == core::Time::never() && !wakes) break;
+      now = wakes ? std::min(arrival, run.end) : arrival;
       continue;
     }
     while (next < requests.size() && requests[next].arrival < run.end) {

@@ -33,15 +33,19 @@ TEST_CASE("rows that cannot be used are counted by reason") {
                                                                           "x,bfloat16,16,128\n"
                                                                           "x,bfloat3,16,128,128,5\n"
                                                                           "x,bfloat16,16,128,128,0\n"
-                                                                          "x,bfloat16,16384,8192,8192,10\n");
+                                                                          "x,bfloat16,16384,8192,8192,10\n"
+                                                                          "x,bfloat16,16,128,1.5,5\n"
+                                                                          "x,bfloat16,1e300,128,128,5\n"
+                                                                          "x,bfloat16,16,128,128,1e300\n");
   core::Problems problems;
   const auto data = samples::read({file}, problems);
   CHECK(problems.empty());
   CHECK(data.stack == "mine-1");
   const auto& source = data.sources.at(0);
-  CHECK(source.rows == 7);
+  CHECK(source.rows == 10);
   CHECK(source.used == 2);
-  CHECK(dropped(data, "a size is missing or not positive") == 1);
+  CHECK(dropped(data, "a size is missing or no whole number from 1 to 1e9") == 3);
+  CHECK(dropped(data, "a time beyond 100 s") == 1);
   CHECK(dropped(data, "another number of fields than the header") == 1);
   CHECK(dropped(data, "unknown data type") == 1);
   CHECK(dropped(data, "no positive time") == 1);
@@ -49,6 +53,27 @@ TEST_CASE("rows that cannot be used are counted by reason") {
   REQUIRE(data.keys.size() == 1);
   REQUIRE(data.keys[0].rows.size() == 1);
   CHECK(data.keys[0].rows[0].us == Approx(6));
+}
+
+TEST_CASE("a curve of one size is left out, and tables of several versions are named") {
+  const samples::Folder folder("reader_mixed");
+  const std::string collective = "nccl_dtype,num_gpus,message_size,op_name,latency_us\n";
+  const std::string curve = folder.file("b200__nccl-2.27__nccl_perf.csv",
+                                        collective + "half,2,1024,all_gather,5\n" + "half,2,1024,all_gather,7\n" +
+                                            "half,4,1024,all_gather,5\n" + "half,4,2048,all_gather,9\n");
+  const std::string row = std::string(header) + "x,bfloat16,16,128,128,5\n";
+  const std::string one = folder.file("b200__mine-1__gemm_perf.csv", row);
+  const std::string other = folder.file("b200__mine-2__gemm_perf.csv", row);
+  core::Problems problems;
+  const auto data = samples::read({curve, one, other}, problems);
+  CHECK(problems.empty());
+  REQUIRE(data.curves.size() == 1);
+  CHECK(data.curves[0].ranks == 4);
+  CHECK(data.sources.at(0).used == 2);
+  CHECK(data.sources.at(0).dropped.at(0).rows == 2);
+  CHECK(data.stack == "mine-1");
+  REQUIRE(data.warnings.size() == 1);
+  CHECK(data.warnings[0].find("measured with mine-2, the files before it with mine-1") != std::string::npos);
 }
 
 TEST_CASE("unknown columns are named") {

@@ -30,10 +30,13 @@ struct Bench {
   // The engine that a scenario would get.
   explicit Bench(const engine::Config& config) : replica(engine::make_replica(config, cost, seen, true)) {}
   void arrive(const workload::Request& r) { replica->enqueue(r, 0); }
-  // One step; returns whether anything was scheduled.
+  // One step; returns whether anything was scheduled. Where something can be later, it is later now.
   bool step() {
     const engine::Run run = replica->advance(now, now, {});
-    if (run.steps == 0) return false;
+    if (run.steps == 0) {
+      now = run.end;
+      return false;
+    }
     REQUIRE(run.steps == 1);
     replica->commit();
     now = run.end;

@@ -68,10 +68,10 @@ TEST_CASE("shares of the slots are those of every step, by their length") {
   while (b.step()) {
   }
   const engine::SlotTime& slots = b.replica->totals().slots;
-  CHECK(slots.tokens == Approx(21.0 * us));
-  CHECK(slots.reserved == Approx(3.0 * us));
-  CHECK(slots.internal == Approx(40.0 * us));
-  CHECK(slots.external == 0);
+  CHECK(static_cast<double>(slots.tokens) == Approx(21.0 * us));
+  CHECK(static_cast<double>(slots.reserved) == Approx(3.0 * us));
+  CHECK(static_cast<double>(slots.internal) == Approx(40.0 * us));
+  CHECK((slots.external == 0));
 }
 
 TEST_CASE("a paged pool wastes only the empty slots of last blocks") {
@@ -83,7 +83,7 @@ TEST_CASE("a paged pool wastes only the empty slots of last blocks") {
   b.step();
   b.step();
   const engine::SlotTime& slots = b.replica->totals().slots;
-  CHECK(slots.tokens == Approx((27.0 + 29.0) * us));
-  CHECK(slots.internal == Approx((6 + 15 + 5 + 14.0) * us));
-  CHECK(slots.reserved + slots.external == 0);
+  CHECK(static_cast<double>(slots.tokens) == Approx((27.0 + 29.0) * us));
+  CHECK(static_cast<double>(slots.internal) == Approx((6 + 15 + 5 + 14.0) * us));
+  CHECK((slots.reserved + slots.external == 0));
 }

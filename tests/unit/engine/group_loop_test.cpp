@@ -60,7 +60,7 @@ TEST_CASE("samples share the prompt's blocks, and all but one copy the last one 
   b.step();  // token 9 opens a block for each
   CHECK(b.replica->totals().copied_blocks == 2);
   CHECK(b.replica->totals().peak_blocks_used == 7);
-  CHECK(b.replica->totals().saved_block_time == 2.0 * us * 3);
+  CHECK(static_cast<double>(b.replica->totals().saved_block_time) == 2.0 * us * 3);
   CHECK(b.saw(4, finished, 0));
   CHECK(b.load().blocks_used == 0);
 }

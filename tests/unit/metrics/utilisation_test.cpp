@@ -18,8 +18,8 @@ engine::Totals busy_replica() {
   t.memory = core::seconds(4);
   t.network = core::seconds(1);
   t.host = core::seconds(1);
-  t.running_time = 8e12L * 64;
-  t.block_time = 8e12L * 500;
+  t.running_time = engine::Integral{8000000000000} * 64;
+  t.block_time = engine::Integral{8000000000000} * 500;
   t.peak_blocks_used = 900;
   return t;
 }

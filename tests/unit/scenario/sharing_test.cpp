@@ -105,15 +105,65 @@ TEST_CASE("host memory keeps the prefixes that the GPU evicts") {
       result_of(with(with(scarce, "/pools/0/engine/kv_offload_gib=8"), "/pools/0/engine/kv_offload_write=back"));
   CHECK(*through.memory[0].prefix_hit_rate > *without.memory[0].prefix_hit_rate);
   CHECK(*back.memory[0].prefix_hit_rate > *without.memory[0].prefix_hit_rate);
-  CHECK(through.memory[0].loaded_blocks > 0);
-  CHECK(back.memory[0].stored_blocks < through.memory[0].stored_blocks);
+  CHECK(through.memory[0].tiers->loaded_blocks > 0);
+  CHECK(back.memory[0].tiers->stored_blocks < through.memory[0].tiers->stored_blocks);
+}
+
+TEST_CASE("every engine that has tiers below the GPU hits more with them, and says where") {
+  for (const std::string stack : {"vllm-0.24", "trtllm-1.3", "sglang-0.5"}) {
+    const bool sglang = stack == "sglang-0.5";
+    const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
+    const std::string blocks = sglang ? "num_gpu_blocks_override=5000" : "num_gpu_blocks_override=300";
+    const std::vector<std::string> scarce = {"/pools/0/stack=" + stack, prefixes, engine(blocks)};
+    const metrics::PoolMemory without = result_of(scarce).memory[0];
+    const metrics::Result with_host = result_of(with(scarce, engine("kv_offload_gib=2")));
+    const metrics::PoolMemory& host = with_host.memory[0];
+    INFO(stack);
+    CHECK_FALSE(without.tiers.has_value());
+    REQUIRE(host.tiers.has_value());
+    CHECK(*host.prefix_hit_rate > *without.prefix_hit_rate);
+    CHECK(host.tiers->host_hit_tokens > 0);
+    CHECK(host.tiers->device_hit_tokens > 0);
+    CHECK(host.tiers->nvme_written_blocks == 0);
+    const metrics::PoolMemory nvme =
+        result_of(with(with(scarce, engine("kv_offload_gib=0.7")), engine("kv_offload_nvme_gib=50"))).memory[0];
+    CHECK(nvme.tiers->nvme_written_blocks > 0);
+    CHECK(*nvme.prefix_hit_rate > *without.prefix_hit_rate);
+  }
+}
+
+TEST_CASE("a link that requests wait for is named with the settings that ease it") {
+  const std::vector<std::string> narrow = {
+      prefixes, "/pools/0/engine/num_gpu_blocks_override=270", "/pools/0/engine/kv_offload_gib=0.5",
+      "/pools/0/engine/kv_offload_nvme_gib=8", "/pools/0/engine/kv_offload_nvme_write_gb_s=0.05"};
+  const metrics::Result result = result_of(narrow);
+  const auto named = std::find_if(result.warnings.begin(), result.warnings.end(), [](const std::string& warning) {
+    return warning.find("moving cached prefixes is a bottleneck") != std::string::npos;
+  });
+  REQUIRE(named != result.warnings.end());
+  CHECK_THAT(*named, Catch::Contains("writing NVMe") && Catch::Contains("kv_offload_nvme_write_gb_s"));
 }
 
 TEST_CASE("what a scheduler's memory lacks is refused by name") {
   const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
   CHECK_THAT(refusal_of({v0, engine("enable_prefix_caching=true")}), Catch::Contains("enable_prefix_caching"));
   CHECK_THAT(refusal_of({v0, engine("kv_offload_gib=1")}), Catch::Contains("vllm-v0"));
-  CHECK_THAT(refusal_of({engine("kv_offload_nvme_gib=1")}), Catch::Contains("NVMe is not in this version"));
+  const std::string host = engine("kv_offload_gib=8"), trtllm = "/pools/0/stack=trtllm-1.3",
+                    sglang = "/pools/0/stack=sglang-0.5";
+  CHECK_THAT(refusal_of({engine("kv_offload_nvme_gib=1")}), Catch::Contains("given without kv_offload_gib"));
+  CHECK_THAT(refusal_of({engine("kv_offload_prefetch=ahead")}), Catch::Contains("given without kv_offload_gib"));
+  CHECK_THAT(refusal_of({host, engine("kv_offload_nvme_read_gb_s=1")}), Catch::Contains("without kv_offload_nvme_gib"));
+  CHECK_THAT(refusal_of({host, engine("kv_offload_prefetch=best_effort")}),
+             Catch::Contains("vllm-v1 has no best_effort; use wait or ahead"));
+  CHECK_THAT(refusal_of({trtllm, host, engine("kv_offload_prefetch=ahead")}),
+             Catch::Contains("trtllm has no ahead; use wait"));
+  CHECK_THAT(refusal_of({trtllm, host, engine("kv_offload_write=through_selective")}),
+             Catch::Contains("trtllm has no through_selective"));
+  CHECK_THAT(refusal_of({sglang, host, engine("kv_offload_prefetch=wait")}),
+             Catch::Contains("use best_effort, wait_complete or timeout"));
+  CHECK_THAT(refusal_of({sglang, host}), Catch::Contains("SGLang's host pool must be the larger one"));
+  CHECK_THAT(refusal_of({host, engine("kv_offload_nvme_gib=1"), "/cluster/node=pcie-l40s"}),
+             Catch::Contains("states no nvme_read_gb_s"));
   CHECK_THAT(refusal_of({engine("swap_space_gib=1")}), Catch::Contains("vllm-v0"));
   CHECK_THAT(refusal_of({v0, "/workload/samples=2", engine("preemption_mode=recompute")}),
              Catch::Contains("requests of one sequence"));
