@@ -239,6 +239,9 @@ std::string node_text(const hardware::Node& n) {
   text += row("GPUs", fmt::format("{} x {}", n.gpus, n.gpu)) +
           row("scale-up domain", counted(n.scale_up_domain, "GPU")) + row("fabric", n.fabric) +
           row("power besides GPUs", fmt::format("{} W", number_text(n.node_overhead_w)));
+  if (n.nvme_read_gb_s > 0)
+    text += row("local NVMe",
+                fmt::format("{} GB/s read, {} written", number_text(n.nvme_read_gb_s), number_text(n.nvme_write_gb_s)));
   return text + note_text("note", n.note) + origins_text(n.origin);
 }
 

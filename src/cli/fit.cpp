@@ -39,6 +39,7 @@ std::string memory_table(const scenario::FitReport& f, std::string_view device) 
   part("  routed experts", static_cast<double>(f.weights.experts));
   part("  router and norms", static_cast<double>(f.weights.router + f.weights.norms));
   part("  embedding and LM head", static_cast<double>(f.weights.embedding + f.weights.lm_head));
+  part("  draft model", f.draft_bytes);
   part("  tables and encoders", f.table_bytes + f.tower_bytes);
   part("activation peak", f.capacity.activation_peak);
   part("runtime and communicators", f.capacity.non_torch);

@@ -47,6 +47,9 @@ void describe(config::Fields& f, Parallel& p) {
   f.field("pipeline", p.pipeline, sizes, "groups of layers on different GPUs");
   f.field("data", p.data, sizes, "attention ranks with their own requests and KV cache");
   f.field("expert", p.expert, sizes, "groups of GPUs that hold different experts");
+  f.field("decode_context", p.decode_context, sizes,
+          "vLLM: tensor ranks over which the tokens of a sequence are interleaved in the KV cache, instead of each "
+          "holding all of them (decode_context_parallel_size)");
 }
 
 void check_supported(const Parallel& p, core::Problems& problems, const std::string& place) {

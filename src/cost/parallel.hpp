@@ -18,6 +18,7 @@ struct Parallel {
   std::int32_t pipeline = 1;
   std::int32_t data = 1;
   std::int32_t expert = 1;
+  std::int32_t decode_context = 1;  // of the tensor ranks
 
   std::int32_t gpus() const { return tensor * pipeline * data; }
 };

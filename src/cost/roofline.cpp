@@ -61,6 +61,11 @@ void check_step_model(const StepModelInput& in, core::Problems& problems, const 
   check_supported(in.parallel, problems, place + "/parallel");
   check_parallel(in.architecture, ranks(in), in.fabric.max_ranks * per_gpu(in), problems, place + "/parallel/tensor");
   check_precision(in.precision, in.architecture, in.gpu, problems, place + "/precision", warnings);
+  if (in.parallel.decode_context > 1)
+    problems.add(place + "/parallel/decode_context",
+                 "{}: step times leave out the gather of queries and the reduction of partial outputs that it adds to "
+                 "every layer; ask fit, or state step times in cost/fixed",
+                 in.parallel.decode_context);
   if (in.parallel.tensor > in.fabric.max_ranks) {
     problems.add(place + "/parallel/tensor", "tensor {} exceeds the {} of one {} domain; use at most {}",
                  in.parallel.tensor, core::counted(in.fabric.max_ranks, "GPU"), in.fabric.name, in.fabric.max_ranks);

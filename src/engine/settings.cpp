@@ -83,6 +83,9 @@ void describe(config::Fields& f, Settings& s) {
   f.field("kv_allocation", s.kv_allocation,
           "how requests get KV memory: in blocks, or as the baselines before paging did, one contiguous region for "
           "prompt and the longest, next power of two or true output");
+  f.field("mla_row_alignment", s.mla_row_alignment, closed(1, 4096),
+          "MLA: bytes that a token's row of the cache is padded to in every layer; vLLM 0.7 padded to 256 "
+          "(VLLM_CUDA_MEM_ALIGN_KV_CACHE), so that 576 elements of bf16 took the room of 640; absent: no padding");
   f.field("stop", s.stop, "how requests end: at their output length, foreseen, or at an end token, seen a step late");
   f.field("loop", s.loop, "engine loop: automatic, or plain step by step; both give the same result");
   if (!f.reading()) return;
@@ -112,6 +115,7 @@ Settings merged(const Settings& base, const Settings& over) {
   take(out.max_prefill_tokens, over.max_prefill_tokens);
   take(out.enable_mixed_chunk, over.enable_mixed_chunk);
   take(out.kv_allocation, over.kv_allocation);
+  take(out.mla_row_alignment, over.mla_row_alignment);
   take(out.kv_offload_gib, over.kv_offload_gib);
   take(out.kv_offload_write, over.kv_offload_write);
   take(out.kv_offload_prefetch, over.kv_offload_prefetch);

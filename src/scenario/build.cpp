@@ -182,6 +182,7 @@ void resolve_pool(Resolved& r, std::size_t i, core::Problems& problems) {
   cost::check_activations({setup.formats, setup.activations, setup.kv_cache}, r.model, problems,
                           setup.place + "/precision");
   const FitInput input = fit_input(r, i);
+  check_decode_context(input, setup.place + "/parallel/decode_context", problems);
   if (problems.lines().size() == before)
     if (const auto problem = fit_problem(input)) problems.add(setup.place, *problem);
   pool.engine = settings_of(input);
@@ -200,6 +201,8 @@ void resolve_parts(Resolved& r, const PlaceOf& place, core::Problems& problems) 
   for (std::size_t i = 0; i < r.pools.size(); ++i) {
     r.pools[i].place = place(fmt::format("/pools/{}", i));
     reader.read_stack(r.gpu.name, r.scenario.pools[i].stack, r.pools[i].stack);
+    if (config::Reference& draft = r.scenario.pools[i].draft_model; !draft.empty())
+      reader.read(Kind::Model, draft, r.pools[i].draft.emplace());
   }
   for (std::size_t i = 0; i < r.scenario.thresholds.size(); ++i)
     r.threshold_places.push_back(place(fmt::format("/thresholds/{}/metric", i)));
@@ -264,6 +267,8 @@ FitInput fit_input(const Resolved& r, std::size_t pool) {
   in.gpu = r.pools[pool].device;
   in.stack = r.pools[pool].stack;
   in.settings = r.pools[pool].user;
+  in.decode_context = r.scenario.pools[pool].parallel.decode_context;
+  in.draft = r.pools[pool].draft;
   in.ranks_per_gpu = cost::ranks_per_gpu(r.scenario.pools[pool].device, r.gpu);
   in.tensor = r.scenario.pools[pool].parallel.tensor * in.ranks_per_gpu;
   in.domain = domain_of(r) * in.ranks_per_gpu;
@@ -288,20 +293,6 @@ Fits fit_all(const Resolved& r) {
                     remedy ? "smallest change that fits: " + remedy->text() : "no change of one pool makes it fit");
   }
   return fits;
-}
-
-double mean_request_tokens(const workload::WorkloadConfig& w) {
-  if (!w.joint.empty()) {
-    double tokens = 0;
-    double weight = 0;
-    for (const workload::JointLength& pair : w.joint) {
-      tokens += pair.weight * (static_cast<double>(pair.input) + pair.output);
-      weight += pair.weight;
-    }
-    return weight > 0 ? tokens / weight : 0;
-  }
-  if (!w.input_tokens || !w.output_tokens) return 0;
-  return workload::Lengths(*w.input_tokens).mean() + workload::Lengths(*w.output_tokens).mean();
 }
 
 }  // namespace servecast::scenario

@@ -9,6 +9,7 @@
 #include "model/architecture.hpp"
 #include "precision/format.hpp"
 #include "scenario/fit.hpp"
+#include "scenario/length_rules.hpp"
 #include "scenario/precision_policy.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/stack.hpp"
@@ -31,6 +32,7 @@ struct Request {
 // One pool with every default resolved.
 struct PoolSetup {
   Stack stack;
+  std::optional<model::Architecture> draft;
   model::TensorFormats formats;  // of the weights
   precision::Format activations = precision::Format::BFloat16;
   precision::Format kv_cache = precision::Format::BFloat16;
@@ -76,8 +78,5 @@ struct Fits {
   std::string problem;  // empty: every pool fits. Else what is missing and the smallest change that fits
 };
 Fits fit_all(const Resolved& r);
-
-// Mean tokens of a request, prompt and output, or 0 where only running tells (traces, sessions).
-double mean_request_tokens(const workload::WorkloadConfig& w);
 
 }  // namespace servecast::scenario

@@ -73,8 +73,29 @@ double state_elements(const model::StateMixer& s, std::int32_t tensor) {
   return static_cast<double>(2 * w.conv + 2 * w.value + 2 * w.heads);
 }
 
-KvRules kv_rules(const Stack& stack, const engine::Settings& s) {
-  return {stack.hybrid_groups, s.enable_prefix_caching.value_or(false)};
+// Of a token in all layers of the draft model; the engine keeps its cache in the target's format.
+std::int64_t draft_token_bytes(const FitInput& in) {
+  return in.draft ? model::kv_bytes(*in.draft, in.kv_cache, in.tensor).per_token : 0;
+}
+
+KvRules kv_rules(const FitInput& in, const engine::Settings& s) {
+  return {in.stack.hybrid_groups, s.enable_prefix_caching.value_or(false), in.decode_context,
+          s.mla_row_alignment.value_or(1), draft_token_bytes(in)};
+}
+
+// Why the draft model cannot stand beside the target, or nothing.
+std::optional<std::string> draft_problem(const FitInput& in) {
+  const model::Architecture& d = *in.draft;
+  model::Shard shard;
+  shard.tensor = in.tensor;
+  if (auto problem = model::shard_problem(d, shard)) return problem;
+  if (auto problem = model::kv_format_problem(d, in.kv_cache)) return problem;
+  const auto blocks = model::blocks_of(d);
+  for (const model::AttentionBlocks& g : blocks.attention)
+    if (g.cross || g.windowed > 0)
+      return fmt::format("draft model {} keeps less than every token in some layers", d.name);
+  if (d.state && blocks.state > 0) return fmt::format("draft model {} has recurrent states", d.name);
+  return std::nullopt;
 }
 
 // Engines log whole sets of blocks times the tokens of their smallest.
@@ -135,7 +156,7 @@ memory::CapacityInput capacity_input(const FitInput& in, const FitReport& r) {
   c.gpu_memory_bytes = in.gpu.memory_gib * core::GiB;
   c.automatic_fraction = !s.gpu_memory_utilization;
   c.utilization = s.gpu_memory_utilization.value_or(0);
-  c.weights_bytes = static_cast<double>(r.weights.total()) + r.tower_bytes + r.table_bytes;
+  c.weights_bytes = static_cast<double>(r.weights.total()) + r.tower_bytes + r.table_bytes + r.draft_bytes;
   c.layers = in.architecture.layers;
   c.hidden = in.architecture.hidden;
   c.widest_layer_elements = widest_layer_elements(in.architecture, in.tensor);
@@ -211,8 +232,9 @@ std::optional<std::string> fit_problem(const FitInput& in) {
   if (auto problem = model::kv_format_problem(in.architecture, in.kv_cache)) return problem;
   if (in.architecture.state && in.stack.engine == Engine::Vllm && !in.stack.hybrid_groups)
     return fmt::format("how {} keeps recurrent states is not described; use a vLLM stack from 0.11 on", in.stack.name);
-  const engine::Settings s = settings_of(in);
-  return layout_problem(in.architecture, in.kv_cache, in.tensor, kv_rules(in.stack, s));
+  if (in.draft)
+    if (auto problem = draft_problem(in)) return problem;
+  return layout_problem(in.architecture, in.kv_cache, in.tensor, kv_rules(in, settings_of(in)));
 }
 
 engine::Settings settings_of(const FitInput& in) {
@@ -221,7 +243,7 @@ engine::Settings settings_of(const FitInput& in) {
 }
 
 KvLayout layout_of(const FitInput& in, const engine::Settings& s) {
-  return kv_layout(in.architecture, in.kv_cache, in.tensor, *s.block_size, kv_rules(in.stack, s));
+  return kv_layout(in.architecture, in.kv_cache, in.tensor, *s.block_size, kv_rules(in, s));
 }
 
 FitReport fit(const FitInput& in) {
@@ -232,6 +254,11 @@ FitReport fit(const FitInput& in) {
   r.weights = model::weight_bytes(in.architecture, in.formats, shard_of(in));
   r.tower_bytes = static_cast<double>(in.architecture.tower_parameters) * tower_element_bytes;
   r.table_bytes = table_bytes(in);
+  if (in.draft) {
+    model::Shard shard;
+    shard.tensor = in.tensor;
+    r.draft_bytes = static_cast<double>(model::weight_bytes(*in.draft, in.draft->formats, shard).total());
+  }
   r.kv = layout_of(in, r.settings);
   r.capacity = memory::capacity(in.stack.memory, capacity_input(in, r));
   const memory::Capacity& c = r.capacity;

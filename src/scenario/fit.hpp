@@ -25,11 +25,13 @@ struct FitInput {
   precision::Format kv_cache = precision::Format::BFloat16;
   hardware::Gpu gpu;
   Stack stack;
-  engine::Settings settings;       // the user's
-  std::int32_t tensor = 1;         // ranks
-  std::int32_t ranks_per_gpu = 1;  // a rank runs on `gpu`, which may be a part of one
-  std::int32_t domain = 8;         // ranks that scale-up links join
-  std::int32_t domains = 1;        // of the cluster
+  engine::Settings settings;                 // the user's
+  std::int32_t tensor = 1;                   // ranks
+  std::int32_t decode_context = 1;           // of these ranks, those that share a sequence's tokens
+  std::optional<model::Architecture> draft;  // model of speculative decoding, in its own formats, on the same ranks
+  std::int32_t ranks_per_gpu = 1;            // a rank runs on `gpu`, which may be a part of one
+  std::int32_t domain = 8;                   // ranks that scale-up links join
+  std::int32_t domains = 1;                  // of the cluster
   std::int32_t replicas = 1;
   std::string pointer = "/pools/0";                    // to the pool in the user's document, for remedies
   std::vector<std::string> weight_keys = {"weights"};  // keys of its precision that set weight formats
@@ -42,6 +44,7 @@ struct FitReport {
   model::WeightBytes weights;  // of the rank, by class
   double tower_bytes = 0;      // vision or audio encoder beside the language model
   double table_bytes = 0;      // rotary tables and copies that kernels keep
+  double draft_bytes = 0;      // weights of a draft model
   KvLayout kv;
   memory::Capacity capacity;
   std::int64_t kv_tokens = 0;         // as the engine logs them

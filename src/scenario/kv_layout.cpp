@@ -29,9 +29,11 @@ struct Layers {
   bool chunked = false;
 };
 
-std::int64_t token_bytes(const model::Attention& a, precision::Format kv, std::int32_t tensor) {
-  const bool flash_mla_fp8 = a.kind == model::AttentionKind::Mla && a.indexer_top_k > 0 && kv == precision::Format::Fp8;
-  return flash_mla_fp8 ? model::sparse_mla_fp8_bytes : model::kv_layer_bytes(a, kv, tensor);
+std::int64_t token_bytes(const model::Attention& a, precision::Format kv, std::int32_t tensor, const KvRules& rules) {
+  const bool latent = a.kind == model::AttentionKind::Mla;
+  const bool flash_mla_fp8 = latent && a.indexer_top_k > 0 && kv == precision::Format::Fp8;
+  const std::int64_t row = flash_mla_fp8 ? model::sparse_mla_fp8_bytes : model::kv_layer_bytes(a, kv, tensor);
+  return latent ? ceil_divide(row, rules.row_multiple) * rules.row_multiple : row;
 }
 
 void add(std::vector<Layers>& kinds, const Layers& more) {
@@ -45,17 +47,18 @@ void add(std::vector<Layers>& kinds, const Layers& more) {
 }
 
 // In a fixed order: what keeps every token first.
-std::vector<Layers> kinds_of(const model::Architecture& m, precision::Format kv, std::int32_t tensor) {
+std::vector<Layers> kinds_of(const model::Architecture& m, precision::Format kv, std::int32_t tensor,
+                             const KvRules& rules) {
   const model::Blocks blocks = model::blocks_of(m);
   std::vector<Layers> kinds;
   for (const model::AttentionBlocks& g : blocks.attention)
-    if (!g.cross) add(kinds, {Keeps::Everything, g.count - g.windowed, token_bytes(*g.attention, kv, tensor)});
+    if (!g.cross) add(kinds, {Keeps::Everything, g.count - g.windowed, token_bytes(*g.attention, kv, tensor, rules)});
   for (const model::AttentionBlocks& g : blocks.attention)
     if (!g.cross)
-      add(kinds, {Keeps::Window, g.windowed, token_bytes(*g.attention, kv, tensor), g.attention->window,
+      add(kinds, {Keeps::Window, g.windowed, token_bytes(*g.attention, kv, tensor, rules), g.attention->window,
                   g.attention->window_is_chunk});
   for (const model::AttentionBlocks& g : blocks.attention)
-    if (g.cross) add(kinds, {Keeps::Encoder, g.count, token_bytes(*g.attention, kv, tensor)});
+    if (g.cross) add(kinds, {Keeps::Encoder, g.count, token_bytes(*g.attention, kv, tensor, rules)});
   if (m.state) add(kinds, {Keeps::State, blocks.state, model::state_bytes(*m.state, tensor)});
   return kinds;
 }
@@ -138,8 +141,10 @@ void share_pool(KvLayout& out, const model::Architecture& m, const std::vector<L
 
 std::optional<std::string> layout_problem(const model::Architecture& m, precision::Format kv, std::int32_t tensor,
                                           const KvRules& rules) {
-  const std::vector<Layers> kinds = kinds_of(m, kv, tensor);
+  const std::vector<Layers> kinds = kinds_of(m, kv, tensor, rules);
   if (!shares_pool(kinds, rules)) return std::nullopt;
+  if (rules.draft_bytes > 0)
+    return "layers of a draft model beside groups of layers that share a pool are not described";
   std::int64_t widest = 0;
   for (const Layers& k : kinds)
     if (k.keeps != Keeps::State) widest = std::max(widest, k.bytes);
@@ -156,10 +161,10 @@ std::optional<std::string> layout_problem(const model::Architecture& m, precisio
 KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int32_t tensor, std::int32_t block_size,
                    const KvRules& rules) {
   const model::KvBytes bytes = model::kv_bytes(m, kv, tensor);
-  const std::vector<Layers> kinds = kinds_of(m, kv, tensor);
+  const std::vector<Layers> kinds = kinds_of(m, kv, tensor, rules);
   KvLayout out;
   out.block_size = out.windowed_block_size = block_size;
-  std::int64_t sums[] = {bytes.indexer, 0, 0, 0};
+  std::int64_t sums[] = {bytes.indexer + rules.draft_bytes, 0, 0, 0};
   for (const Layers& k : kinds) sums[static_cast<std::size_t>(k.keeps)] += k.count * k.bytes;
   const auto [everything, window, state, encoder] = sums;
   const std::int64_t token = everything + window;
@@ -174,6 +179,9 @@ KvLayout kv_layout(const model::Architecture& m, precision::Format kv, std::int3
   out.pooled_state_bytes = static_cast<double>(state);
   if (encoder > 0) out.fixed_blocks = ceil_divide(m.encoder_tokens, block_size);
   out.block_bytes = static_cast<double>(block_size * (token + encoder));
+  out.block_size *= rules.decode_context;
+  out.bytes_per_token /= rules.decode_context;
+  out.bytes_beyond_window /= rules.decode_context;
   return out;
 }
 

@@ -36,8 +36,11 @@ struct KvLayout {
 
 // What an engine does about layers that differ.
 struct KvRules {
-  bool hybrid_groups = false;   // one pool, groups by kind
-  bool prefix_caching = false;  // states are kept at a block's edge, too: two blocks a request instead of one
+  bool hybrid_groups = false;       // one pool, groups by kind
+  bool prefix_caching = false;      // states are kept at a block's edge, too: two blocks a request instead of one
+  std::int32_t decode_context = 1;  // ranks over which tokens are interleaved: each holds every decode_context-th one
+  std::int32_t row_multiple = 1;    // bytes that a token's row of a latent cache is padded to
+  std::int64_t draft_bytes = 0;     // of a token in the layers of a draft model, which keep every token
 };
 
 // Why pages of the model's kinds of layers cannot share a pool, or nothing. Requires: kv_format_problem() is empty.

@@ -61,6 +61,33 @@ void check_groups_share(const Stack& stack, const model::Architecture& m, const 
 
 }  // namespace
 
+// Specified: vLLM's ModelConfig.verify_with_parallel_config. KV heads are split first, and tokens only over ranks that
+// would hold the same head; of a latent cache every rank holds all.
+void check_decode_context(const FitInput& in, const std::string& place, core::Problems& problems) {
+  const std::int32_t c = in.decode_context;
+  if (c <= 1) return;
+  if (!in.stack.decode_context)
+    return problems.add(place, "{} is not for stack {}, which does not know it; use 1", c, in.stack.name);
+  if (in.tensor % c != 0) return problems.add(place, "{} does not divide the {} tensor ranks", c, in.tensor);
+  const auto blocks = model::blocks_of(in.architecture);
+  if (blocks.state > 0 || has_windows(in.architecture) || attends_to_encoder(in.architecture))
+    return problems.add(place,
+                        "{} is not in this version of servecast for {}, whose layers keep different things; use 1", c,
+                        in.architecture.name);
+  for (const model::AttentionBlocks& g : blocks.attention) {
+    const model::Attention& a = *g.attention;
+    if (a.indexer_heads > 0)
+      return problems.add(place, "{} is not in this version of servecast for {}, whose attention has an indexer; use 1",
+                          c, in.architecture.name);
+    if (a.kind == model::AttentionKind::Mla) continue;
+    const std::int32_t copies = in.tensor / a.kv_heads;
+    if (copies < c)
+      return problems.add(place,
+                          "{} is above {}, the tensor ranks that hold the same one of the {} KV heads of {}; lower it",
+                          c, std::max(1, copies), a.kv_heads, in.architecture.name);
+  }
+}
+
 // Specified: vLLM supports it for hybrids and leaves it off ("opt-in", arg_utils.py).
 bool caches_prefixes(const Stack& stack, const model::Architecture& m) {
   if (stack.engine == Engine::Sglang) return true;
@@ -70,6 +97,12 @@ bool caches_prefixes(const Stack& stack, const model::Architecture& m) {
 void check_layers(const Stack& stack, const model::Architecture& m, const KvLayout& layout, const engine::Settings& s,
                   const std::string& place, core::Problems& problems) {
   if (*s.enable_prefix_caching) check_caching(stack, m, place, problems);
+  const auto blocks = model::blocks_of(m).attention;
+  if (s.mla_row_alignment && std::none_of(blocks.begin(), blocks.end(), [](const model::AttentionBlocks& b) {
+        return b.attention->kind == model::AttentionKind::Mla;
+      }))
+    problems.add(place + "/mla_row_alignment", "pads the latent cache of MLA, which {} does not have; leave it out",
+                 m.name);
   if (layout.kinds.empty()) return;
   check_groups_share(stack, m, s, place, problems);
   if (*s.enable_prefix_caching && layout.state_groups > 0) check_states(layout, s, place, problems);

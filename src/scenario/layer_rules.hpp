@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "engine/settings.hpp"
 #include "model/architecture.hpp"
+#include "scenario/fit.hpp"
 #include "scenario/kv_layout.hpp"
 #include "scenario/stack.hpp"
 
@@ -19,6 +20,9 @@ bool caches_prefixes(const Stack& stack, const model::Architecture& m);
 // layout: of the resolved settings. place: of the pool's engine section.
 void check_layers(const Stack& stack, const model::Architecture& m, const KvLayout& layout,
                   const engine::Settings& resolved, const std::string& place, core::Problems& problems);
+
+// Which models and stacks interleave tokens over ranks. place: of the key.
+void check_decode_context(const FitInput& input, const std::string& place, core::Problems& problems);
 
 // What a run leaves out about the engine's pools, or nothing.
 std::string pools_left_out(const Stack& stack, const model::Architecture& m, const engine::Settings& resolved);

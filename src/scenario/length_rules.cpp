@@ -51,4 +51,18 @@ void check_lengths(const workload::WorkloadConfig& w, std::int32_t limit, const 
                shortest(*w.input_tokens), limit);
 }
 
+double mean_request_tokens(const workload::WorkloadConfig& w) {
+  if (!w.joint.empty()) {
+    double tokens = 0;
+    double weight = 0;
+    for (const workload::JointLength& pair : w.joint) {
+      tokens += pair.weight * (static_cast<double>(pair.input) + pair.output);
+      weight += pair.weight;
+    }
+    return weight > 0 ? tokens / weight : 0;
+  }
+  if (!w.input_tokens || !w.output_tokens) return 0;
+  return workload::Lengths(*w.input_tokens).mean() + workload::Lengths(*w.output_tokens).mean();
+}
+
 }  // namespace servecast::scenario

@@ -31,6 +31,10 @@ void check_runnable(const Resolved& r, const FitReport& fit, const workload::Sou
   core::Problems problems;
   check_groups(r, {&fit, 1}, problems);
   check_offload(r, fit, problems);
+  for (const PoolSetup& pool : r.pools)
+    if (pool.draft)
+      problems.add(pool.place + "/draft_model",
+                   "speculative decoding is not in this version of servecast; leave it out, or ask fit for its memory");
   if (!r.scenario.limits.drain && source.reacts())
     problems.add(
         "limits/drain",

@@ -69,6 +69,9 @@ void describe(config::Fields& f, Pool& p) {
   f.field("precision", p.precision, "number formats, over the model's own");
   f.field("device", p.device, "what-ifs of the GPUs: use of their dies, link between dies, power limit");
   f.field("engine", p.engine, "engine settings, over the stack's own");
+  f.field(
+      "draft_model", p.draft_model,
+      "draft model of speculative decoding, whose weights and KV layers fit counts; run refuses it in this version");
   f.field("speculative", p.speculative, "speculative decoding; refused in this version");
   if (!f.reading()) return;
   if (p.name.empty()) f.problem("name", "a pool's name must not be empty");

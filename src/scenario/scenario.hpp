@@ -61,6 +61,7 @@ struct Pool {
   Precision precision;
   cost::DeviceSettings device;
   engine::Settings engine;
+  config::Reference draft_model;  // of speculative decoding; its memory alone
   config::Reference speculative;  // refused by name in this version
 };
 

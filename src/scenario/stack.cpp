@@ -115,6 +115,7 @@ void describe(config::Fields& f, Stack& s) {
   f.field("preferred", s.preferred, "stands for its engine where no version is known");
   f.required("scheduler", s.scheduler, "scheduler semantics");
   f.field("hybrid_groups", s.hybrid_groups, "layers with a window keep only their window of the KV cache");
+  f.field("decode_context", s.decode_context, "it knows decode context parallelism");
   f.required("gpu_classes", s.gpu_classes, "defaults by GPU memory; of the classes that match, the last one wins");
   numbers(f, s);
   f.field("kernel_tables", s.kernel_tables, "measured kernel profiles by operator; absent: rooflines only");

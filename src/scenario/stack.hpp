@@ -68,8 +68,9 @@ struct Stack {
   std::string since;       // first version of the same generation
   bool preferred = false;  // stands for its engine where no version is known
   Scheduler scheduler = Scheduler::VllmV1;
-  bool hybrid_groups = false;  // layers with a window keep only their window of the KV cache
-  engine::Settings settings;   // defaults that do not depend on the GPU
+  bool hybrid_groups = false;   // layers with a window keep only their window of the KV cache
+  bool decode_context = false;  // the tokens of a sequence may be interleaved over tensor ranks
+  engine::Settings settings;    // defaults that do not depend on the GPU
   std::vector<GpuClass> gpu_classes;
   memory::MemoryRecipe memory;
   cost::HostConstants host;

@@ -89,6 +89,25 @@ TEST_CASE("an encoder's keys and values are fixed blocks of a request") {
   CHECK(older.fixed_blocks == 401);
 }
 
+TEST_CASE("ranks of decode context parallelism interleave tokens: a block holds as many more, a rank as many fewer") {
+  KvRules rules;
+  rules.decode_context = 4;
+  const KvLayout l = kv_layout(load("llama-3.1-8b"), Format::BFloat16, 32, 16, rules);
+  CHECK(l.block_size == 64);
+  CHECK(l.block_bytes == 16 * 131072 / 8);  // of 8 KV heads one
+  CHECK(l.bytes_per_token == 131072 / 8 / 4);
+  CHECK(blocks_held(l, 65) == 2);
+}
+
+TEST_CASE("rows of a latent cache are padded to whole multiples") {
+  KvRules rules;
+  rules.row_multiple = 256;
+  // 576 elements of 2 bytes take the room of 640
+  CHECK(kv_layout(load("deepseek-v3"), Format::BFloat16, 8, 16, rules).bytes_per_token == 61 * 1280);
+  CHECK(kv_layout(load("deepseek-v3"), Format::Fp8, 8, 16, rules).bytes_per_token == 61 * 768);
+  CHECK(kv_layout(load("llama-3.1-8b"), Format::BFloat16, 1, 16, rules).bytes_per_token == 131072);
+}
+
 TEST_CASE("some layers of GLM-5.2 have no indexer to cache keys for") {
   const KvLayout l = kv_layout(load("glm-5.2"), Format::Fp8, 8, 64, {});
   CHECK(l.bytes_per_token == 78 * model::sparse_mla_fp8_bytes + 21 * 132);

@@ -102,6 +102,48 @@ TEST_CASE("settings that groups of layers exclude are refused by name") {
         "llama-3.2-11b-vision does; set it to false");
 }
 
+TEST_CASE("decode context parallelism is for ranks that hold the same head, and a run needs stated step times") {
+  const std::string model = "/model=llama-3.1-8b";
+  CHECK(refusal_of({model, R"(/pools/0/parallel={"tensor": 4, "decode_context": 2})"}) ==
+        "/pools/0/parallel/decode_context: 2 is above 1, the tensor ranks that hold the same one of the 8 KV heads of "
+        "llama-3.1-8b; lower it");
+  CHECK(refusal_of({R"(/pools/0/parallel={"tensor": 8, "decode_context": 2})"}).find("keep different things") !=
+        std::string::npos);
+  const std::string latent = "/model=deepseek-v3", split = R"(/pools/0/parallel={"tensor": 8, "decode_context": 8})";
+  CHECK(refusal_of({latent, split, "/pools/0/stack=sglang-0.5"}) ==
+        "/pools/0/parallel/decode_context: 8 is not for stack sglang-0.5, which does not know it; use 1");
+  const scenario::FitReport whole = scenario::fit_all(resolved({latent, "/pools/0/parallel/tensor=8"})).pools[0];
+  const scenario::FitReport shared = scenario::fit_all(resolved({latent, split})).pools[0];
+  CHECK(shared.kv.block_size == 8 * whole.kv.block_size);
+  CHECK(shared.kv_tokens == 8 * whole.kv_tokens);
+  CHECK(result_of({latent, split}).requests.completed == 200);
+  const scenario::Resolved priced = scenario::resolve({"quickstart", {latent, split, "/pools/0/replicas=1"}, {}});
+  CHECK_THROWS_WITH(scenario::run(priced, {}), Catch::Contains("step times leave out the gather of queries"));
+}
+
+TEST_CASE("a draft model's layers and weights take memory of the pool, and a run refuses it") {
+  const std::string model = "/model=llama-3.1-70b", draft = "/pools/0/draft_model=llama-3.2-1b";
+  const std::string two = "/pools/0/parallel/tensor=2";
+  const scenario::FitReport alone = scenario::fit_all(resolved({model, two})).pools[0];
+  const scenario::FitReport both = scenario::fit_all(resolved({model, two, draft})).pools[0];
+  CHECK(both.kv.bytes_per_token - alone.kv.bytes_per_token == 16 * 2 * 4 * 64 * 2);  // 16 layers, 4 heads of 64 a rank
+  CHECK(both.draft_bytes > 1.2e9);
+  CHECK(both.capacity.weights - alone.capacity.weights == both.draft_bytes);
+  CHECK(both.kv_tokens < alone.kv_tokens);
+  CHECK(refusal_of({model, two, draft}) ==
+        "/pools/0/draft_model: speculative decoding is not in this version of servecast; leave it out, or ask fit for "
+        "its memory");
+  CHECK(refusal_of({draft}).find("layers of a draft model beside groups of layers") != std::string::npos);
+  CHECK(refusal_of({model, two, "/pools/0/draft_model=gpt-oss-20b"}).find("keeps less than every token") !=
+        std::string::npos);
+}
+
+TEST_CASE("formats that a latent cache cannot have are refused with those that it can") {
+  CHECK(
+      refusal_of({"/model=deepseek-v3", "/pools/0/parallel/tensor=8", R"(/pools/0/precision={"kv_cache": "nvfp4"})"}) ==
+      "/pools/0: nvfp4 is not supported for the latent cache of mla attention; use bf16 or fp8");
+}
+
 TEST_CASE("pools that SGLang has and a run does not are named") {
   CHECK(warns(result_of({"/pools/0/stack=sglang-0.5"}), "SGLang keeps layers with a window in a pool of their own"));
   CHECK(warns(result_of({hybrid, "/pools/0/stack=sglang-0.5"}), "an upper bound on hits"));

@@ -133,7 +133,7 @@ TEST_CASE("host memory keeps the prefixes that the GPU evicts") {
 }
 
 TEST_CASE("every engine that has tiers below the GPU hits more with them, and says where") {
-  for (const std::string stack : {"vllm-0.24", "trtllm-1.3", "sglang-0.5"}) {
+  for (const std::string stack : {"vllm-0.24", "trtllm-1", "sglang-0.5"}) {
     const bool sglang = stack == "sglang-0.5";
     const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
     const std::string blocks = sglang ? "num_gpu_blocks_override=5000" : "num_gpu_blocks_override=300";
@@ -170,7 +170,7 @@ TEST_CASE("a link that requests wait for is named with the settings that ease it
 TEST_CASE("what a scheduler's memory lacks is refused by name") {
   const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
   CHECK_THAT(refusal_of({v0, engine("kv_offload_gib=1")}), Catch::Contains("vllm-v0"));
-  const std::string host = engine("kv_offload_gib=8"), trtllm = "/pools/0/stack=trtllm-1.3",
+  const std::string host = engine("kv_offload_gib=8"), trtllm = "/pools/0/stack=trtllm-1",
                     sglang = "/pools/0/stack=sglang-0.5";
   CHECK_THAT(refusal_of({engine("kv_offload_nvme_gib=1")}), Catch::Contains("given without kv_offload_gib"));
   CHECK_THAT(refusal_of({engine("kv_offload_prefetch=ahead")}), Catch::Contains("given without kv_offload_gib"));
