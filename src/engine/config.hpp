@@ -80,6 +80,8 @@ struct Config {
   bool enable_chunked_prefill = true;
   bool async_scheduling = true;
   Loop loop = Loop::Automatic;
+  // Mixed and prefill-first steps: requests that one becomes, each of one sequence (n > 1). See fan_out.hpp.
+  std::int32_t samples = 1;
   // Whatever moves blocks to the host.
   double block_bytes = 0;  // of one block, per GPU
   HostLink host_link;

@@ -2,6 +2,7 @@
 
 #include "engine/constant_time_replica.hpp"
 #include "engine/contiguous_loop.hpp"
+#include "engine/fan_out.hpp"
 #include "engine/group_loop.hpp"
 #include "engine/plain_loop.hpp"
 #include "engine/sglang_loop.hpp"
@@ -232,6 +233,7 @@ std::unique_ptr<Replica> make_constant_time(const Config& config, const cost::St
 
 std::unique_ptr<Replica> make_replica(const Config& config, const cost::StepCost& cost, Observer& observer,
                                       bool shared_content) {
+  if (config.samples > 1) return make_fan_out(config, cost, observer);
   if (config.steps == StepKind::PrefillFirst) return make_sglang_loop(config, cost, observer);
   if (config.kv_allocation != KvAllocation::Paged) return make_contiguous_loop(config, cost, observer);
   if (config.steps == StepKind::Groups) return make_group_loop(config, cost, observer);

@@ -34,7 +34,7 @@ struct Settings {
   std::optional<bool> enable_mixed_chunk;
   std::optional<KvAllocation> kv_allocation;
   std::optional<std::int32_t> mla_row_alignment;  // bytes; MLA only
-  std::optional<double> kv_offload_gib;  // all but vLLM v0, and the five below
+  std::optional<double> kv_offload_gib;           // all but vLLM v0, and the five below
   std::optional<OffloadWrite> kv_offload_write;
   std::optional<OffloadPrefetch> kv_offload_prefetch;
   std::optional<double> kv_offload_nvme_gib;

@@ -50,10 +50,12 @@ void check_littles_law(const RequestLog& log, const NumberInSystem& n) {
 void check_tokens(const RequestLog& log, const EngineTokens& engine) {
   const RequestCounts& sums = log.counts();
   // A prefill makes one token: the first one, or the next one when a preempted request is recomputed.
-  const std::int64_t made = engine.decode + sums.first_tokens + sums.preemptions;
-  SERVECAST_ENSURE(sums.output_tokens <= made, "{} output tokens delivered, at most {} computed", sums.output_tokens,
-                   made);
-  const std::int64_t due = sums.prompt_tokens_completed - sums.prefix_hit_tokens - sums.prefix_hit_tokens_preempted;
+  const std::int64_t made = engine.decode + engine.sequences * sums.first_tokens + sums.preemptions;
+  SERVECAST_ENSURE(engine.sequences * sums.output_tokens <= made,
+                   "{} output tokens delivered in {} sequences each, at most {} computed", sums.output_tokens,
+                   engine.sequences, made);
+  const std::int64_t due =
+      engine.prompts * sums.prompt_tokens_completed - sums.prefix_hit_tokens - sums.prefix_hit_tokens_preempted;
   SERVECAST_ENSURE(engine.prefill >= due, "{} prompt tokens prefilled, {} due", engine.prefill, due);
 }
 

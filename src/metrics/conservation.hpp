@@ -12,6 +12,8 @@ namespace servecast::metrics {
 struct EngineTokens {
   std::int64_t prefill = 0;  // recomputation included
   std::int64_t decode = 0;
+  std::int64_t sequences = 1;  // of a request, each of its output length
+  std::int64_t prompts = 1;    // that a request asks for: its own, once for each request that the engine makes of it
 };
 
 void check_requests(const RequestLog& log);

@@ -34,7 +34,7 @@ static_assert(sizeof(Record) == 32);
 struct RecordDetail {
   std::uint16_t replica = 0;  // 65535 stands for all beyond
   std::uint16_t preemptions = 0;
-  std::int32_t cached_prompt_tokens = 0;  // of the first lookup
+  std::int32_t cached_prompt_tokens = -1;  // of the first lookup; -1: none yet
 };
 static_assert(sizeof(RecordDetail) == 8);
 

@@ -31,7 +31,7 @@ void RequestLog::arrived(const workload::Request& request, std::uint32_t replica
   record.arrival = request.arrival;
   record.prompt_tokens = request.prompt_tokens;
   records_.push_back(record);
-  if (rows_ == Rows::Kept) details_.push_back({static_cast<std::uint16_t>(std::min(replica, 0xffffu)), 0, 0});
+  if (rows_ == Rows::Kept) details_.push_back({static_cast<std::uint16_t>(std::min(replica, 0xffffu)), 0, -1});
   ++counts_.arrived;
   counts_.prompt_tokens += request.prompt_tokens;
   last_arrival_ = request.arrival;
@@ -91,7 +91,8 @@ void RequestLog::prefix_lookup(workload::RequestId id, std::int32_t queried_toke
   }
   counts_.prefix_queried_tokens += queried_tokens;
   counts_.prefix_hit_tokens += hit_tokens;
-  if (rows_ == Rows::Kept) details_[id.value].cached_prompt_tokens = hit_tokens;
+  if (rows_ == Rows::Kept && details_[id.value].cached_prompt_tokens < 0)
+    details_[id.value].cached_prompt_tokens = hit_tokens;
 }
 
 void RequestLog::token_gap(core::Duration gap, std::int64_t weight) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace servecast::plan {
 
@@ -29,8 +30,8 @@ constexpr double most_percentile = 99.9;
 // Requests that a run of drawn traffic grows to, at most, before "too few to tell" is the answer (assumed: seconds).
 constexpr std::int64_t most_requests = 1'000'000;
 
-// Load factor beyond which a run that met its targets was only too short for the queue to show (assumed: the estimate of
-// what engines carry is good to some per cent).
+// Load factor beyond which a run that met its targets was only too short for the queue to show (assumed: the estimate
+// of what engines carry is good to some per cent).
 constexpr double most_load = 1.02;
 
 struct Interrupted {};
@@ -45,7 +46,7 @@ void check_enough(std::int64_t requests, double percentile, const std::string& p
 void require_enough(const Point& p, double percentile) {
   core::Problems problems;
   check_enough(p.requests, percentile, "workload", problems);
-  if (!p.saturated) problems.raise_if_any();
+  if (!p.saturated && p.aborted.empty()) problems.raise_if_any();
 }
 
 std::string unit_of(const workload::WorkloadConfig& w) {
@@ -124,12 +125,31 @@ class Prober {
       saturated = saturated || (limit && static_cast<double>(p.arrived - p.finished) > *limit);
       if (saturated) give_up = true;
     };
-    const scenario::RunOutcome outcome = scenario::run(r, options);
-    if (stopped()) throw Interrupted{};
-    return point_of(r, outcome, factor, saturated);
+    try {
+      const scenario::RunOutcome outcome = scenario::run(r, options);
+      if (stopped()) throw Interrupted{};
+      return point_of(r, outcome, factor, saturated);
+    } catch (const scenario::EngineAbort& abort) {
+      return aborted_point(r, factor, abort.lines().front());
+    }
   }
 
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
+
+  // No target is reached by requests that an engine drops.
+  static Point aborted_point(const scenario::Resolved& r, double factor, const std::string& why) {
+    Point p;
+    p.factor = factor;
+    p.replicas = r.scenario.pools[0].replicas;
+    p.state = metrics::State::Infeasible;
+    p.aborted = why;
+    const scenario::Slo& slo = r.scenario.slo;
+    const auto miss = [&p](const char* name, const std::optional<double>& target_ms) {
+      if (target_ms) p.targets.push_back({name, *target_ms, std::numeric_limits<double>::infinity(), 0});
+    };
+    miss("ttft", slo.ttft_ms), miss("tpot", slo.tpot_ms), miss("e2e", slo.e2e_ms);
+    return p;
+  }
 
   static Point point_of(const scenario::Resolved& r, const scenario::RunOutcome& outcome, double factor,
                         bool saturated) {
@@ -170,7 +190,7 @@ std::int32_t nodes_for(const scenario::Resolved& r, std::int32_t replicas) {
 bool Point::undecided() const {
   const bool all_met =
       std::all_of(targets.begin(), targets.end(), [](const metrics::TargetValue& t) { return t.met(); });
-  return !good && all_met && !saturated && state != metrics::State::Overloaded;
+  return !good && all_met && !saturated && aborted.empty() && state != metrics::State::Overloaded;
 }
 
 std::string Point::why() const {
@@ -178,12 +198,14 @@ std::string Point::why() const {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   for (const metrics::TargetValue& t : targets) {
-    if (t.met()) continue;
+    if (t.met() || !aborted.empty()) continue;
     add(std::isinf(t.value_ms) ? fmt::format("{} is not reached in time by unfinished requests", t.name)
                                : fmt::format("{} {} ms exceeds its target of {} ms", t.name,
                                              core::number_text(t.value_ms), core::number_text(t.target_ms)));
   }
-  if (saturated)
+  if (!aborted.empty())
+    add("the engine aborts: " + aborted);
+  else if (saturated)
     add("the queue outgrew what the targets allow");
   else if (state == metrics::State::Overloaded)
     add("the queue grows for as long as requests come");

@@ -29,6 +29,7 @@ struct Point {
   std::int32_t replicas = 1;
   bool good = false;
   bool saturated = false;  // ended early: more requests in the system than the targets can ever allow
+  std::string aborted;     // why the engine would have aborted; empty: it would not
   metrics::State state = metrics::State::Stable;
   std::vector<metrics::TargetValue> targets;
   std::string limiting;  // resource

@@ -38,7 +38,11 @@ std::string points_table(const std::vector<Point>& points, double rate, const st
     for (const metrics::TargetValue& t : p->targets) cells.push_back(ms(t.value_ms));
     cells.push_back(figure(p->load_factor));
     cells.push_back(p->limiting);
-    cells.push_back(p->good ? "met" : p->saturated ? "saturated" : p->undecided() ? "unclear" : "missed");
+    cells.push_back(p->good               ? "met"
+                    : !p->aborted.empty() ? "aborted"
+                    : p->saturated        ? "saturated"
+                    : p->undecided()      ? "unclear"
+                                          : "missed");
     table.row(std::move(cells));
   }
   return table.text();

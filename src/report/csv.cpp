@@ -129,7 +129,7 @@ void write_requests_csv(OutputFile& file, const metrics::RequestLog& log, core::
     csv.fixed(record.arrival.ps, ps_per_second_digits);
     csv.integer(detail.replica);
     csv.integer(record.prompt_tokens);
-    csv.integer(detail.cached_prompt_tokens);
+    csv.integer(std::max(0, detail.cached_prompt_tokens));
     if (record.completed()) {
       csv.integer(record.output_tokens);
     } else {

@@ -62,34 +62,34 @@ std::string tiers_text(const std::string& pool, const metrics::TierFigures& t) {
   const auto share = [hits](std::int64_t tokens) {
     return hits > 0 ? fmt::format("{:.0f} %", static_cast<double>(tokens) / static_cast<double>(hits) * 100) : "-";
   };
+  const auto moved = [&t](std::int64_t blocks) {
+    return core::bytes_text(static_cast<double>(blocks) * t.block_bytes);
+  };
   const bool nvme = t.nvme_written_blocks > 0;
-  std::string text = fmt::format("  {}: of the hits {} were on the GPU, {} on the host", pool,
-                                 share(t.device_hit_tokens), share(t.host_hit_tokens));
+  std::string text = fmt::format("  {}: hits {} on the GPU, {} on the host", pool, share(t.device_hit_tokens),
+                                 share(t.host_hit_tokens));
   if (nvme) text += fmt::format(", {} on NVMe", share(t.nvme_hit_tokens));
-  text += fmt::format("\n  {}: {} stored on the host and {} loaded, its link busy {} and {}\n", pool,
-                      core::bytes_text(static_cast<double>(t.stored_blocks) * t.block_bytes),
-                      core::bytes_text(static_cast<double>(t.loaded_blocks) * t.block_bytes), percent(t.store_link_use),
-                      percent(t.load_link_use));
+  text += fmt::format("\n  {}: host link {} out ({} busy), {} in ({})\n", pool, moved(t.stored_blocks),
+                      percent(t.store_link_use), moved(t.loaded_blocks), percent(t.load_link_use));
   if (nvme)
-    text += fmt::format("  {}: {} written to NVMe and {} read, busy {} and {}\n", pool,
-                        core::bytes_text(static_cast<double>(t.nvme_written_blocks) * t.block_bytes),
-                        core::bytes_text(static_cast<double>(t.nvme_read_blocks) * t.block_bytes),
-                        percent(t.nvme_write_use), percent(t.nvme_read_use));
+    text += fmt::format("  {}: NVMe {} written ({} busy), {} read ({})\n", pool, moved(t.nvme_written_blocks),
+                        percent(t.nvme_write_use), moved(t.nvme_read_blocks), percent(t.nvme_read_use));
   return text;
 }
 
 // What sharing and swapping did to a pool; empty where there was neither.
 std::string sharing_text(const metrics::PoolMemory& pool) {
   std::string text;
+  const std::string name = cut_to(pool.pool, label_width);
   if (pool.saved_by_sharing)
-    text += fmt::format("  {}: sharing saves {:.1f} % of the blocks that requests hold\n", pool.pool,
+    text += fmt::format("  {}: sharing saves {:.1f} % of the blocks that requests hold\n", name,
                         *pool.saved_by_sharing * 100);
   if (pool.copied_blocks > 0)
-    text += fmt::format("  {}: {} copied when written to\n", pool.pool, core::counted(pool.copied_blocks, "block"));
-  if (pool.tiers) text += tiers_text(pool.pool, *pool.tiers);
+    text += fmt::format("  {}: {} copied when written to\n", name, core::counted(pool.copied_blocks, "block"));
+  if (pool.tiers) text += tiers_text(name, *pool.tiers);
   if (pool.swapped_out_blocks > 0)
-    text += fmt::format("  {}: {} swapped out, {} back in\n", pool.pool,
-                        core::counted(pool.swapped_out_blocks, "block"), core::count_text(pool.swapped_in_blocks));
+    text += fmt::format("  {}: {} swapped out, {} back in\n", name, core::counted(pool.swapped_out_blocks, "block"),
+                        core::count_text(pool.swapped_in_blocks));
   return text;
 }
 

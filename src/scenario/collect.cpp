@@ -2,6 +2,7 @@
 
 #include "core/fingerprint.hpp"
 #include "core/units.hpp"
+#include "engine/fan_out.hpp"
 #include "hardware/power.hpp"
 #include "metrics/conservation.hpp"
 #include "metrics/number_in_system.hpp"
@@ -55,7 +56,8 @@ std::optional<double> capacity_of(const Finished& f) {
   mean.cached_tokens = prompt * hits;
   mean.prompt_tokens = prompt - mean.cached_tokens;
   mean.output_tokens = mean_output(f);
-  const double one = saturated_requests_per_s(f.config, f.cost, mean);
+  // Requests that the engine makes of one are served like others.
+  const double one = saturated_requests_per_s(f.config, f.cost, mean) / engine::fan_out(f.config);
   if (one <= 0) return std::nullopt;
   return one * static_cast<double>(f.cluster.replicas());
 }
@@ -238,7 +240,8 @@ std::optional<metrics::OriginShares> origin_of(const Finished& f, const engine::
 void check_laws(const Finished& f, const metrics::NumberInSystem& n, const engine::Totals& totals) {
   metrics::check_requests(f.log);
   metrics::check_littles_law(f.log, n);
-  metrics::check_tokens(f.log, {totals.prefill_tokens, totals.decode_tokens});
+  const std::int32_t sequences = std::max(f.config.branching.sequences, f.config.samples);
+  metrics::check_tokens(f.log, {totals.prefill_tokens, totals.decode_tokens, sequences, engine::fan_out(f.config)});
 }
 
 void fill_measures(metrics::Result& out, const Finished& f, core::Duration duration) {

@@ -1,6 +1,6 @@
 // What moving and copying blocks adds to an engine's configuration: host memory for swapped blocks, the link to it, how
-// requests branch, the time of a block's copy. Only vLLM v0's scheduler has groups of sequences; every other refuses
-// them by name.
+// requests branch, the time of a block's copy. Only vLLM v0's scheduler has groups of sequences and beams; the others
+// make several requests of one (engine/fan_out.hpp) and refuse beams by name.
 #pragma once
 
 #include "core/error.hpp"
@@ -8,9 +8,12 @@
 #include "scenario/build.hpp"
 #include "scenario/fit.hpp"
 
+#include <span>
+
 namespace servecast::scenario {
 
-void check_groups(const Resolved& r, core::Problems& problems);
+// fits: of each pool.
+void check_groups(const Resolved& r, std::span<const FitReport> fits, core::Problems& problems);
 
 // Requires: check_groups() found nothing.
 void set_up_groups(const Resolved& r, const FitReport& fit, engine::Config& config);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 constexpr double mostly_busy = 0.8;    // share of its life above which a link is the bottleneck. Assumed
-constexpr double much_held_up = 0.05;  // share of step time lost to transfers that is worth a word. Assumed
+constexpr double much_held_up = 0.1;  // share of step time lost to transfers that is worth a word. Assumed
 
 double ranks_of(const Resolved& r) { return cost::ranks_per_gpu(r.scenario.pools[0].device, r.gpu); }
 
@@ -45,12 +45,6 @@ void check_offload(const Resolved& r, const FitReport& fit, core::Problems& prob
   if (r.gpu.pcie_gb_s <= 0)
     problems.add(place + "/kv_offload_gib",
                  "{} states no pcie_gb_s, over which blocks would move; state it in the GPU profile", r.gpu.name);
-  if (fit.kv.groups() > 1)
-    problems.add(
-        place + "/kv_offload_gib",
-        "the layers of {} form {} groups in the KV cache, and tiers below the GPU are in this version of servecast "
-        "for one; leave it out",
-        r.model.name, fit.kv.groups());
   if (s.kv_offload_nvme_gib) {
     const auto missing = [&](const std::optional<double>& stated, double node, std::string_view way) {
       if (!stated && node <= 0)

@@ -4,6 +4,7 @@
 #include "core/simulation.hpp"
 #include "core/units.hpp"
 #include "engine/constant_time.hpp"
+#include "engine/no_room.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/collect.hpp"
 #include "scenario/group_setup.hpp"
@@ -28,12 +29,12 @@ constexpr std::uint64_t look_every = 4096;
 
 void check_runnable(const Resolved& r, const FitReport& fit, const workload::Source& source) {
   core::Problems problems;
-  check_groups(r, problems);
+  check_groups(r, {&fit, 1}, problems);
+  check_offload(r, fit, problems);
   for (const PoolSetup& pool : r.pools)
     if (pool.draft)
       problems.add(pool.place + "/draft_model",
                    "speculative decoding is not in this version of servecast; leave it out, or ask fit for its memory");
-  check_offload(r, fit, problems);
   if (!r.scenario.limits.drain && source.reacts())
     problems.add(
         "limits/drain",
@@ -106,10 +107,11 @@ struct Setup {
     check_runnable(r, fit, *source);
     set_up_groups(r, fit, config);
     set_up_offload(r, fit, config);
-    if (config.branching.sequences > 1 && !config.branching.beam)
+    const std::int32_t samples = r.scenario.workload.samples.value_or(1);
+    if (samples > 1)
       source_report.warnings.push_back(
           fmt::format("output tokens, their rates and their cost count one of the {} of each request",
-                      core::counted(config.branching.sequences, "sequence")));
+                      core::counted(samples, "sequence")));
     const bool shared = shares_content(r.scenario.workload);
     for (std::int32_t i = 0; i < r.scenario.pools[0].replicas; ++i)
       cluster.add_replica(
@@ -139,7 +141,7 @@ enum class Ending { Drained, TimeLimit, LastArrival, Interrupted };
 
 bool raised(const std::atomic<bool>* flag) { return flag != nullptr && flag->load(std::memory_order_relaxed); }
 
-Ending simulate(Setup& setup, const Limits& limits, const RunOptions& options) {
+Ending simulate_events(Setup& setup, const Limits& limits, const RunOptions& options) {
   const core::Time last = limit_of(limits);
   core::Simulation& simulation = setup.simulation;
   for (std::uint64_t n = 0; !simulation.empty(); ++n) {
@@ -154,6 +156,14 @@ Ending simulate(Setup& setup, const Limits& limits, const RunOptions& options) {
   if (raised(options.stop)) return Ending::Interrupted;
   setup.cluster.check_liveness();
   return Ending::Drained;
+}
+
+Ending simulate(Setup& setup, const Resolved& r, const RunOptions& options) {
+  try {
+    return simulate_events(setup, r.scenario.limits, options);
+  } catch (const engine::NoRoom& no) {
+    throw EngineAbort(fmt::format("{}/engine/{}", r.pools[0].place, no.setting()), no.message());
+  }
 }
 
 // Last simulated instant. A run that is cut short ends with the steps in progress.
@@ -196,7 +206,7 @@ RunOutcome run(const Resolved& r, const RunOptions& options) {
   }
   check_trace_exists(r);
   Setup setup(r, fits.pools[0], options);
-  const Ending ending = simulate(setup, r.scenario.limits, options);
+  const Ending ending = simulate(setup, r, options);
   out.end = end_of(setup, r.scenario.limits, ending);
   const bool unfinished = setup.log->counts().unfinished() > 0;
   out.interrupted = ending == Ending::Interrupted;

@@ -2,6 +2,7 @@
 // and its seed only: not on threads, wall time, or who watches.
 #pragma once
 
+#include "core/error.hpp"
 #include "core/time.hpp"
 #include "metrics/request_log.hpp"
 #include "metrics/result.hpp"
@@ -48,8 +49,15 @@ struct RunOutcome {
   bool interrupted = false;
 };
 
+// An engine ended the run where the real one aborts: memory that its scheduler could not find. The line names the
+// setting that would help, by its place in the user's document.
+class EngineAbort : public core::InputError {
+ public:
+  using core::InputError::InputError;
+};
+
 // An infeasible scenario is an outcome, not an error. Throws core::InputError for what only running reveals (rows of a
-// trace, schedulers that this version lacks).
+// trace, schedulers that this version lacks), EngineAbort among them.
 RunOutcome run(const Resolved& r, const RunOptions& options);
 
 }  // namespace servecast::scenario

@@ -15,10 +15,16 @@ std::int32_t whole(double tokens) { return std::max<std::int32_t>(1, static_cast
 // octaves: the integral of 2 / x over [1, 2] in log x. Derived.
 constexpr double power_of_two_excess = 1.4427;
 
-// Slots that a request takes, on average.
+// Slots of its prompt that a sequence leaves to the others of its request, on average.
+double left_to_others(const engine::Config& c, const MeanRequest& m) {
+  const double sequences = c.enable_prefix_caching ? std::max(c.samples, c.branching.sequences) : c.branching.sequences;
+  return (m.cached_tokens + m.prompt_tokens) * (1 - 1 / sequences);
+}
+
+// Slots that a sequence takes, on average.
 double mean_slots(const engine::Config& c, const MeanRequest& m, double context) {
   using engine::KvAllocation;
-  if (c.kv_allocation == KvAllocation::Paged) return context + c.block_size / 2.0;
+  if (c.kv_allocation == KvAllocation::Paged) return context - left_to_others(c, m) + c.block_size / 2.0;
   const auto longest = static_cast<double>(memory::BuddyAllocator::rounded(c.max_model_len));
   if (c.kv_allocation == KvAllocation::ContiguousMax) return longest;
   const double room =

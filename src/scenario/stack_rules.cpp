@@ -75,15 +75,13 @@ void check_trtllm(const engine::Settings& s, const std::string& place, core::Pro
 }
 
 void check_v0(const engine::Settings& s, const std::string& place, core::Problems& problems) {
-  if (*s.enable_prefix_caching)
-    problems.add(place + "/enable_prefix_caching",
-                 "true is not in this version of servecast for vLLM v0; use a vLLM stack from 0.8 on");
-  if (*s.enable_chunked_prefill)
-    problems.add(place + "/enable_chunked_prefill",
-                 "true is not in this version of servecast for vLLM v0; use a vLLM stack from 0.8 on");
+  if (*s.enable_prefix_caching && *s.enable_chunked_prefill && *s.max_num_batched_tokens < *s.block_size)
+    problems.add(place + "/max_num_batched_tokens",
+                 "{} is below block_size {}; with prefix caching vLLM v0 computes prompts by whole blocks",
+                 *s.max_num_batched_tokens, *s.block_size);
   if (*s.async_scheduling) problems.add(place + "/async_scheduling", "vLLM v0 schedules between steps");
   if (*s.long_prefill_token_threshold > 0)
-    problems.add(place + "/long_prefill_token_threshold", "vLLM v0 prefills whole prompts");
+    problems.add(place + "/long_prefill_token_threshold", "vLLM v0 has no such limit; use max_num_batched_tokens");
   if (*s.scheduler_reserve_full_isl)
     problems.add(place + "/scheduler_reserve_full_isl", "vLLM v0 always admits by whole prompts; leave this out");
   if (*s.stop != engine::Stop::Length)

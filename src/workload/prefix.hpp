@@ -12,7 +12,7 @@
 
 namespace servecast::workload {
 
-enum class ChainKind : std::uint64_t { Trace = 1, Application = 2, Session = 3, Family = 4 };
+enum class ChainKind : std::uint64_t { Trace = 1, Application = 2, Session = 3, Family = 4, Prompt = 5 };
 
 // Never 0.
 std::uint64_t chain_id(ChainKind kind, std::uint64_t index);

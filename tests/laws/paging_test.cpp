@@ -87,3 +87,18 @@ TEST_CASE("what sequences of a request save by sharing grows with their number, 
     }
   }
 }
+
+TEST_CASE("samples that are requests of their own save through a prefix cache what forks of a group save, to a point") {
+  for (const int n : {2, 6}) {
+    const auto saved = [n](std::vector<std::string> sets) {
+      sets.push_back("/workload/samples=" + std::to_string(n));
+      return *scenario::run(scenario::resolve({"sharing-sharegpt", sets, {}}), {}).result.memory.at(0).saved_by_sharing;
+    };
+    const double forks = saved({});
+    for (const std::string stack : {"vllm-0.19", "trtllm-1"}) {
+      const double cache = saved({"/pools/0/stack=" + stack, "/pools/0/engine/swap_space_gib=null"});
+      INFO(stack << " " << n << ": " << cache << ", forks " << forks);
+      CHECK(std::abs(cache - forks) < 0.01);
+    }
+  }
+}

@@ -1,8 +1,9 @@
-// vLLM v0's groups under random pressure: every request ends, what was swapped out came back, nothing leaks, and the
-// same seed gives the same run.
+// vLLM v0's groups under random pressure, with and without chunks and shared content: every request ends, what was
+// swapped out came back, nothing leaks, and the same seed gives the same run.
+#include "engine/group_loop.hpp"
+
 #include "catch.hpp"
 #include "core/random.hpp"
-#include "engine/group_loop.hpp"
 #include "support/drive.hpp"
 #include "support/recorder.hpp"
 
@@ -26,7 +27,9 @@ Case random_case(std::uint64_t seed) {
   Case c;
   engine::Config& e = c.config;
   e.steps = engine::StepKind::Groups;
-  e.enable_prefix_caching = e.enable_chunked_prefill = e.async_scheduling = false;
+  e.async_scheduling = false;
+  e.enable_prefix_caching = random.below(2) == 0;
+  e.enable_chunked_prefill = random.below(2) == 0;
   e.block_size = pick(random, 1, 16);
   e.branching = {pick(random, 1, 6), random.below(2) == 0, random.uniform(), seed};
   e.preemption = e.branching.sequences > 1 || random.below(2) == 0 ? engine::PreemptionMode::Automatic
@@ -35,6 +38,8 @@ Case random_case(std::uint64_t seed) {
   const std::int32_t output = pick(random, 1, 60);
   e.max_model_len = e.max_num_batched_tokens = prompt + output;
   e.max_num_seqs = e.branching.sequences * pick(random, 1, 8);
+  if (e.enable_chunked_prefill)
+    e.max_num_batched_tokens = std::max(e.block_size, e.max_num_seqs) + pick(random, 0, e.max_model_len);
   const std::int64_t one = e.branching.sequences * ((e.max_model_len + e.block_size - 1) / e.block_size + 1);
   e.blocks = one + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * one))) + 2;
   e.watermark = random.below(2) == 0 ? 0.01 : 0.0;
@@ -50,6 +55,8 @@ Case random_case(std::uint64_t seed) {
     r.arrival = {t};
     r.prompt_tokens = pick(random, 1, prompt);
     r.hidden.output_tokens = pick(random, 1, output);
+    if (random.below(2) == 0) r.content.pieces.push_back({1 + random.below(4), pick(random, 1, r.prompt_tokens)});
+    if (random.below(4) == 0) r.content.tail = 1 + random.below(4);
     c.requests.push_back(r);
   }
   return c;
@@ -58,7 +65,7 @@ Case random_case(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("groups of sequences all end, whatever is swapped, copied and recomputed on the way") {
-  std::int64_t swapped = 0, copied = 0, recomputed = 0;
+  std::int64_t swapped = 0, copied = 0, recomputed = 0, hits = 0;
   const test::RoundCost cost;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     const Case c = random_case(seed);
@@ -80,9 +87,11 @@ TEST_CASE("groups of sequences all end, whatever is swapped, copied and recomput
     REQUIRE(ended == static_cast<std::int64_t>(c.requests.size()));
     swapped += totals.swapped_out_blocks;
     copied += totals.copied_blocks;
+    for (const auto& lookup : seen.lookups) hits += std::get<2>(lookup);
     recomputed += totals.swapped_out_blocks == 0 ? totals.preemptions : 0;
   }
   REQUIRE(swapped > 10'000);
   REQUIRE(copied > 10'000);
   REQUIRE(recomputed > 100);
+  REQUIRE(hits > 10'000);
 }

@@ -3,7 +3,6 @@
 #include "catch.hpp"
 #include "core/random.hpp"
 #include "memory/block_pool.hpp"
-#include "memory/block_tables.hpp"
 #include "memory/run_pool.hpp"
 #include "support/naive_pool.hpp"
 
@@ -159,149 +158,6 @@ class Traffic {
   std::uint64_t next_ = 0;
 };
 
-// A request's sequences, naively.
-struct Family {
-  memory::BlockTables tables;
-  std::vector<std::vector<int>> naive;
-  std::int64_t tokens = 0;
-  bool swapped = false;
-};
-
-class Forks {
- public:
-  Forks(std::uint64_t seed, int blocks, int host)
-      : random_(seed, "test/forks"), gpu_(blocks), host_(host), naive_gpu_(blocks), naive_host_(host) {}
-
-  void step() {
-    const std::uint64_t action = random_.below(16);
-    if (families_.empty() || (action == 0 && families_.size() < 8)) return start();
-    const auto i = static_cast<std::size_t>(random_.below(families_.size()));
-    Family& family = *families_[i];
-    if (action == 1) {
-      finish(family);
-      families_.erase(families_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else if (action == 2) {
-      swap(family);
-    } else if (!family.swapped && action < 5) {
-      reparent(family);
-    } else if (!family.swapped) {
-      append(family);
-    }
-  }
-  void check() {
-    REQUIRE(gpu_.free() == naive_gpu_.free());
-    REQUIRE(host_.free() == naive_host_.free());
-    for (const auto& family : families_) compare(*family);
-  }
-  void drain() {
-    for (const auto& family : families_) finish(*family);
-    REQUIRE(gpu_.free() == gpu_.total());
-    REQUIRE(host_.free() == host_.total());
-    REQUIRE(gpu_.references() + host_.references() == 0);
-    gpu_.check();
-    host_.check();
-  }
-  std::int64_t copied = 0, moved = 0;
-
- private:
-  void compare(const Family& family) {
-    std::map<int, int> distinct;
-    for (std::size_t s = 0; s < family.naive.size(); ++s) {
-      const auto table = family.tables.table(s);
-      REQUIRE(std::equal(table.begin(), table.end(), family.naive[s].begin(), family.naive[s].end()));
-      for (const int block : family.naive[s]) ++distinct[block];
-    }
-    const memory::BlockPool& pool = family.swapped ? host_ : gpu_;
-    REQUIRE(family.tables.distinct(pool) == static_cast<std::int64_t>(distinct.size()));
-    for (const auto& [block, references] : distinct) REQUIRE(pool.references(block) == references);
-  }
-
-  void start() {
-    const auto blocks = 1 + static_cast<std::int64_t>(random_.below(5));
-    if (gpu_.free() < blocks) return;
-    auto family = std::make_unique<Family>();
-    family->tokens = blocks * size - static_cast<std::int64_t>(random_.below(size));
-    family->tables.begin(gpu_, blocks);
-    family->naive.resize(1);
-    for (std::int64_t i = 0; i < blocks; ++i) family->naive[0].push_back(naive_gpu_.allocate());
-    const auto sequences = 1 + static_cast<std::int32_t>(random_.below(5));
-    family->tables.fork(gpu_, sequences);
-    for (std::int32_t i = 1; i < sequences; ++i) {
-      family->naive.push_back(family->naive[0]);
-      for (const int block : family->naive[0]) naive_gpu_.retain(block);
-    }
-    families_.push_back(std::move(family));
-  }
-
-  void append(Family& family) {
-    if (gpu_.free() < static_cast<std::int64_t>(family.naive.size())) return;
-    const std::int64_t copies = family.tables.append(gpu_, family.tokens, size);
-    std::int64_t expected = 0;
-    for (std::vector<int>& table : family.naive) {
-      if (family.tokens % size == 0) {
-        table.push_back(naive_gpu_.allocate());
-      } else if (naive_gpu_.count(table.back()) > 1) {
-        const int copy = naive_gpu_.allocate();
-        naive_gpu_.release(table.back());
-        table.back() = copy;
-        ++expected;
-      }
-    }
-    REQUIRE(copies == expected);
-    copied += copies;
-    ++family.tokens;
-  }
-
-  void reparent(Family& family) {
-    std::vector<std::int32_t> parents;
-    for (std::size_t i = 0; i < family.naive.size(); ++i)
-      parents.push_back(static_cast<std::int32_t>(random_.below(3) == 0 ? random_.below(family.naive.size()) : i));
-    family.tables.reparent(gpu_, parents);
-    const std::vector<std::vector<int>> before = family.naive;
-    for (std::size_t i = 0; i < before.size(); ++i) family.naive[i] = before[static_cast<std::size_t>(parents[i])];
-    for (const std::vector<int>& table : family.naive)
-      for (const int block : table) naive_gpu_.retain(block);
-    for (const std::vector<int>& table : before) naive_gpu_.release_reversed(table);
-  }
-
-  void swap(Family& family) {
-    memory::BlockPool& from = family.swapped ? host_ : gpu_;
-    memory::BlockPool& to = family.swapped ? gpu_ : host_;
-    NaivePool& naive_from = family.swapped ? naive_host_ : naive_gpu_;
-    NaivePool& naive_to = family.swapped ? naive_gpu_ : naive_host_;
-    if (to.free() < family.tables.distinct(from)) return;
-    const std::int64_t blocks = family.tables.move(from, to);
-    std::map<int, int> there;
-    const std::vector<std::vector<int>> before = family.naive;
-    for (std::vector<int>& table : family.naive) {
-      for (int& block : table) {
-        const auto [entry, fresh] = there.try_emplace(block, -1);
-        if (fresh)
-          entry->second = naive_to.allocate();
-        else
-          naive_to.retain(entry->second);
-        block = entry->second;
-      }
-    }
-    for (const std::vector<int>& table : before) naive_from.release_reversed(table);
-    REQUIRE(blocks == static_cast<std::int64_t>(there.size()));
-    moved += blocks;
-    family.swapped = !family.swapped;
-  }
-
-  void finish(Family& family) {
-    family.tables.release(family.swapped ? host_ : gpu_);
-    for (const std::vector<int>& table : family.naive)
-      (family.swapped ? naive_host_ : naive_gpu_).release_reversed(table);
-  }
-
-  static constexpr std::int64_t size = 4;
-  core::Random random_;
-  memory::BlockPool gpu_, host_;
-  NaivePool naive_gpu_, naive_host_;
-  std::vector<std::unique_ptr<Family>> families_;
-};
-
 }  // namespace
 
 TEST_CASE("a pool of runs equals a naive pool of blocks over random hits, growth, copies, preemptions and evictions") {
@@ -322,20 +178,4 @@ TEST_CASE("a pool of runs equals a naive pool of blocks over random hits, growth
   REQUIRE(taken > 50'000);
   REQUIRE(copies > 2'000);
   REQUIRE(resumed > 100);
-}
-
-TEST_CASE("forked block tables equal naive ones over random appends, copies on write, new ancestors and swaps") {
-  std::int64_t copied = 0, moved = 0;
-  for (std::uint64_t seed = 0; seed < 80; ++seed) {
-    Forks forks(seed, 8 + static_cast<int>(seed % 5) * 40, 40);
-    for (int step = 0; step < 5000; ++step) {
-      forks.step();
-      if (step % 8 == 0) forks.check();
-    }
-    forks.drain();
-    copied += forks.copied;
-    moved += forks.moved;
-  }
-  REQUIRE(copied > 10'000);
-  REQUIRE(moved > 10'000);
 }

@@ -161,10 +161,10 @@ TEST_CASE("pages that requests share count once for each of them") {
   c.offload_blocks = 0;
   Bench b(c);
   serve(b, asking(0, 10, 10));
-  CHECK(b.replica->totals().saved_block_time == 0);
+  CHECK(static_cast<double>(b.replica->totals().saved_block_time) == 0);
   b.arrive(asking(1, 11, 10));
   b.arrive(asking(2, 11, 10));
   b.step();
   // Ten shared pages and two of their own; both count eleven.
-  CHECK(b.replica->totals().saved_block_time == 10.0 * us);
+  CHECK(static_cast<double>(b.replica->totals().saved_block_time) == 10.0 * us);
 }

@@ -145,3 +145,28 @@ TEST_CASE("replicas that the stated machines cannot hold come with the machines 
   CHECK(n.nodes == (*n.replicas + 1) / 2);
   CHECK(sizing_text(n).find("nodes of hgx-h100, and the scenario has 1") != std::string::npos);
 }
+
+TEST_CASE("a rate at which the engine aborts for lack of memory is too high, and the answer says so") {
+  scenario::Scenario s = one_seat(4, 500);
+  scenario::Pool& pool = s.pools[0];
+  pool.stack.name = "vllm-0.6";
+  pool.engine.max_num_seqs = 64;
+  pool.engine.max_model_len = 64;
+  pool.engine.num_gpu_blocks_override = 40;  // two groups of 13 blocks, and no third
+  pool.engine.swap_space_gib = 0;
+  s.workload.samples = 4;
+  s.workload.output_tokens->value = 40;
+  s.slo.e2e_ms = 10'000;
+  s.slo.percentile = 50;
+  const Capacity c = find_capacity(resolved(s), {});
+  REQUIRE(c.at_scenario);
+  CHECK(c.at_scenario->aborted.find("test:/pools/0/engine/swap_space_gib: ") == 0);
+  CHECK_FALSE(c.at_scenario->good);
+  CHECK_FALSE(c.at_scenario->undecided());
+  CHECK(c.low() > 0);
+  CHECK(c.high() < 4);
+  REQUIRE(c.at_high);
+  CHECK_THAT(c.at_high->why(), Catch::Contains("the engine aborts: test:/pools/0/engine/swap_space_gib"));
+  CHECK(capacity_text(c).find("aborted") != std::string::npos);
+  CHECK_FALSE(find_replicas(resolved(s), {}).points.empty());
+}

@@ -121,6 +121,16 @@ TEST_CASE("the timeline has one row per sample and pool, names quoted where need
         "0.5,\"a \"\"b\"\", c\",6,7,8,9,10,0,0,0,0,16\r\n");
 }
 
+TEST_CASE("the timeline of pools with tiers below the GPU says what those hold") {
+  metrics::Timeline timeline({"serve"}, true);
+  const metrics::PoolSample pools[] = {{1, 2, 3, 4, 5, 60, 70, 80, 90, 11, 12}};
+  timeline.add({500'000'000'000}, 16, pools);
+  CHECK(written([&](OutputFile& file) { write_timeline_csv(file, timeline); }) ==
+        "time_s,pool,waiting,running,blocks_used,blocks_cached,blocks_total,tokens_held,"
+        "slots_reserved,slots_internal,slots_external,in_flight,blocks_host,blocks_nvme\r\n"
+        "0.5,serve,1,2,3,4,5,60,70,80,90,16,11,12\r\n");
+}
+
 TEST_CASE("text longer than the buffer passes whole") {
   const std::string big(200000, 'x');
   const std::string text = written([&](OutputFile& file) {

@@ -149,6 +149,30 @@ TEST_CASE("a full result has every name of the contract") {
 )");
 }
 
+TEST_CASE("tiers below the GPU are figures of the pool that has them") {
+  metrics::Result r = sample::full();
+  CHECK(result_json(r).find("offload") == std::string::npos);
+  r.memory[0].tiers = metrics::TierFigures{800, 150, 50, 20, 30, 4, 6, 1000.0, 0.125, 0.25, 0.5, 0.75, 0.0625};
+  CHECK_THAT(result_json(r), Catch::Contains(R"("offload": {
+        "device_hit_tokens": 800,
+        "host_hit_tokens": 150,
+        "nvme_hit_tokens": 50,
+        "loaded_blocks": 20,
+        "loaded_bytes": 20000,
+        "stored_blocks": 30,
+        "stored_bytes": 30000,
+        "nvme_read_blocks": 4,
+        "nvme_read_bytes": 4000,
+        "nvme_written_blocks": 6,
+        "nvme_written_bytes": 6000,
+        "load_link_utilisation": 0.125,
+        "store_link_utilisation": 0.25,
+        "nvme_read_utilisation": 0.5,
+        "nvme_write_utilisation": 0.75,
+        "held_up_share": 0.0625
+      })"));
+}
+
 TEST_CASE("an infeasible result says why and invents nothing") {
   CHECK(result_json(sample::infeasible()) == R"({
   "scenario": "too-big",

@@ -125,6 +125,13 @@ TEST_CASE("no line of any summary is wider than 80 columns or holds a control ch
                         count(),
                         random.uniform(),
                         {}});
+    const auto blocks = [&] { return static_cast<std::int64_t>(random.below(1'000'000'000)); };
+    if (random.below(2) == 0)
+      r.memory.back().tiers =
+          metrics::TierFigures{blocks(),         blocks(),         blocks(),         blocks(),
+                               blocks(),         blocks(),         blocks(),         1e6 * random.uniform(),
+                               random.uniform(), random.uniform(), random.uniform(), random.uniform(),
+                               random.uniform()};
     r.energy = metrics::EnergyUse{number(), number(), number(), number(), number(), number()};
     r.cost = metrics::TokenCost{number(), number(), number(), number(), number()};
     r.confidence = metrics::Confidence{count(), random.below(2) == 0, number(), 0, number(), number(), number()};

@@ -64,23 +64,46 @@ TEST_CASE("prefixes that requests share save memory, by as much in either loop")
   CHECK_FALSE(result_of({}).memory[0].saved_by_sharing.has_value());
 }
 
-TEST_CASE("several sequences a request run on vLLM's first scheduler, and are refused by name elsewhere") {
-  for (const std::string more : {"/workload/samples=3", R"(/workload/beam={"width": 3})"}) {
-    const metrics::Result result = result_of({v0, more});
+TEST_CASE("several samples a request run on every stack, each saying that output counts one of them") {
+  for (const std::string stack : {"vllm-0.6", "vllm-0.19", "trtllm-1", "sglang-0.5"}) {
+    const metrics::Result result = result_of({"/pools/0/stack=" + stack, "/workload/samples=3"});
+    INFO(stack);
     CHECK(result.requests.completed == 200);
-    CHECK(result.memory[0].copied_blocks > 0);
-    CHECK(result.memory[0].saved_by_sharing.value_or(0) > 0.2);
-    const bool warned = std::any_of(result.warnings.begin(), result.warnings.end(), [](const std::string& warning) {
+    CHECK(result.requests.first_tokens == 200);
+    const metrics::PoolMemory& memory = result.memory[0];
+    CHECK((memory.copied_blocks > 0) == (stack == "vllm-0.6"));
+    if (stack != "sglang-0.5") CHECK(memory.saved_by_sharing.value_or(0) > 0.2);
+    if (stack != "vllm-0.6")
+      CHECK(*memory.prefix_hit_rate > 0.6);  // two lookups of three find the prompt's full blocks
+    CHECK(std::any_of(result.warnings.begin(), result.warnings.end(), [](const std::string& warning) {
       return warning.find("one of the 3 sequences") != std::string::npos;
-    });
-    CHECK(warned == (more == "/workload/samples=3"));
-    for (const std::string stack : {"vllm-0.19", "trtllm-1", "sglang-0.5"}) {
-      const std::string refusal = refusal_of({"/pools/0/stack=" + stack, more});
-      CHECK_THAT(refusal, Catch::Contains("3 sequences a request") && Catch::Contains(stack));
-    }
+    }));
   }
   CHECK_THAT(refusal_of({"/workload/samples=3", R"(/workload/beam={"width": 3})"}), Catch::Contains("samples"));
-  CHECK_THAT(refusal_of({"/workload/samples=3"}), Catch::Contains("/workload/samples: 3 sequences a request"));
+}
+
+TEST_CASE("samples save memory only where prompts are shared, and the first token waits for nothing but the prompt") {
+  const std::string samples = "/workload/samples=4";
+  const metrics::Result shared = result_of({samples});
+  const metrics::Result apart = result_of({samples, "/pools/0/engine/enable_prefix_caching=false"});
+  CHECK(*shared.memory[0].saved_by_sharing > 0.4);
+  CHECK_FALSE(apart.memory[0].saved_by_sharing.has_value());
+  CHECK(apart.memory[0].mean_use > shared.memory[0].mean_use);
+  CHECK(apart.latency->ttft_ms.mean > shared.latency->ttft_ms.mean);
+  CHECK(shared.latency->ttft_ms.mean < result_of({samples, "/pools/0/stack=sglang-0.5"}).latency->ttft_ms.mean);
+}
+
+TEST_CASE("beam search runs on vLLM's first scheduler, and the others say why they refuse it") {
+  const std::string beam = R"(/workload/beam={"width": 3})";
+  const metrics::Result result = result_of({v0, beam});
+  CHECK(result.requests.completed == 200);
+  CHECK(result.memory[0].copied_blocks > 0);
+  CHECK(result.memory[0].saved_by_sharing.value_or(0) > 0.2);
+  const auto refusal = [&](const std::string& stack) { return refusal_of({"/pools/0/stack=" + stack, beam}); };
+  CHECK_THAT(refusal("vllm-0.19"), Catch::Contains("/workload/beam: no beam search with vllm-0.19") &&
+                                       Catch::Contains("its API emulates one above it") && Catch::Contains("vllm-0.6"));
+  CHECK_THAT(refusal("sglang-0.5"), Catch::Contains("SGLang has none in its engine"));
+  CHECK_THAT(refusal("trtllm-1"), Catch::Contains("is not in this version of servecast"));
 }
 
 TEST_CASE("groups are swapped when blocks run short, requests of one sequence are recomputed") {
@@ -110,7 +133,7 @@ TEST_CASE("host memory keeps the prefixes that the GPU evicts") {
 }
 
 TEST_CASE("every engine that has tiers below the GPU hits more with them, and says where") {
-  for (const std::string stack : {"vllm-0.24", "trtllm-1.3", "sglang-0.5"}) {
+  for (const std::string stack : {"vllm-0.24", "trtllm-1", "sglang-0.5"}) {
     const bool sglang = stack == "sglang-0.5";
     const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
     const std::string blocks = sglang ? "num_gpu_blocks_override=5000" : "num_gpu_blocks_override=300";
@@ -146,9 +169,8 @@ TEST_CASE("a link that requests wait for is named with the settings that ease it
 
 TEST_CASE("what a scheduler's memory lacks is refused by name") {
   const auto engine = [](const std::string& setting) { return "/pools/0/engine/" + setting; };
-  CHECK_THAT(refusal_of({v0, engine("enable_prefix_caching=true")}), Catch::Contains("enable_prefix_caching"));
   CHECK_THAT(refusal_of({v0, engine("kv_offload_gib=1")}), Catch::Contains("vllm-v0"));
-  const std::string host = engine("kv_offload_gib=8"), trtllm = "/pools/0/stack=trtllm-1.3",
+  const std::string host = engine("kv_offload_gib=8"), trtllm = "/pools/0/stack=trtllm-1",
                     sglang = "/pools/0/stack=sglang-0.5";
   CHECK_THAT(refusal_of({engine("kv_offload_nvme_gib=1")}), Catch::Contains("given without kv_offload_gib"));
   CHECK_THAT(refusal_of({engine("kv_offload_prefetch=ahead")}), Catch::Contains("given without kv_offload_gib"));
@@ -167,4 +189,40 @@ TEST_CASE("what a scheduler's memory lacks is refused by name") {
   CHECK_THAT(refusal_of({engine("swap_space_gib=1")}), Catch::Contains("vllm-v0"));
   CHECK_THAT(refusal_of({v0, "/workload/samples=2", engine("preemption_mode=recompute")}),
              Catch::Contains("requests of one sequence"));
+}
+
+TEST_CASE("vLLM v0 caches prefixes and splits prompts where a scenario asks for it") {
+  const std::vector<std::string> busy = {v0, prefixes, "/workload/arrivals/rate_per_s=20"};
+  const metrics::Result without = result_of(busy);
+  const metrics::Result cached = result_of(with(busy, "/pools/0/engine/enable_prefix_caching=true"));
+  CHECK(*cached.memory[0].prefix_hit_rate > 0.2);
+  CHECK(cached.latency->ttft_ms.mean < without.latency->ttft_ms.mean);
+  CHECK(*cached.memory[0].saved_by_sharing > 0.02);
+  const std::vector<std::string> chunks =
+      with(with(busy, "/pools/0/engine/enable_chunked_prefill=true"), "/pools/0/engine/max_num_batched_tokens=256");
+  const metrics::Result split = result_of(chunks);
+  CHECK(split.requests.completed == 200);
+  CHECK(split.latency->itl_ms.p99 < without.latency->itl_ms.p99);  // decodes no longer wait for whole prompts
+  const metrics::Result both = result_of(with(chunks, "/pools/0/engine/enable_prefix_caching=true"));
+  CHECK(*both.memory[0].prefix_hit_rate > 0.2);
+  const std::vector<std::string> wide = with(chunks, "/pools/0/engine/block_size=512");
+  CHECK_THAT(refusal_of(with(wide, "/pools/0/engine/enable_prefix_caching=true")),
+             Catch::Contains("is below block_size 512"));
+}
+
+TEST_CASE("a group that the pool can never hold is refused before the run, by the place that asks for it") {
+  const std::vector<std::string> small = {v0, "/pools/0/engine/num_gpu_blocks_override=260"};
+  CHECK(refusal_of(with(small, "/workload/samples=4")).empty());
+  // 600 + 100 tokens: 37 shared blocks, and before the last step 7 more for each of 64, which then take one each
+  CHECK_THAT(refusal_of(with(with(small, "/workload/samples=64"), "/pools/0/engine/max_num_seqs=64")),
+             Catch::Contains("/workload/samples: a request of 600 prompt and 100 output tokens in 64 sequences needs "
+                             "549 blocks"));
+}
+
+TEST_CASE("swap space that runs out names its place in the document") {
+  const std::string refusal = refusal_of({v0, "/pools/0/engine/num_gpu_blocks_override=270", "/workload/samples=4",
+                                          "/workload/arrivals/rate_per_s=40", "/pools/0/engine/max_num_seqs=64",
+                                          "/pools/0/engine/swap_space_gib=0.01"});
+  CHECK_THAT(refusal,
+             Catch::Contains("/pools/0/engine/swap_space_gib: ") && Catch::Contains("where the engine aborts"));
 }
