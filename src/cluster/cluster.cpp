@@ -59,7 +59,7 @@ Time Cluster::stop(Time t) {
   Time last = t;
   for (const auto& lane : lanes_) {
     if (!lane->replica->running()) continue;
-    last = std::max(last, lane->replica->cut(t).end);
+    last = std::max(last, lane->replica->stop(t).end);
     lane->completion.disarm();
     lane->replica->commit();
   }

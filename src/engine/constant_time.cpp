@@ -53,8 +53,8 @@ std::int32_t ConstantTime::extend(Time horizon) {
   return steps;
 }
 
-Run ConstantTime::cut(Time t) {
-  if (run_.steps > 1 && !head_blocked_) {
+Run ConstantTime::stop(Time t) {
+  if (run_.steps > 1) {
     const auto last = ends_.begin() + run_.steps - 1;
     run_.steps = static_cast<std::int32_t>(std::lower_bound(ends_.begin(), last, t) - ends_.begin()) + 1;
     run_.end = ends_[static_cast<std::size_t>(run_.steps - 1)];

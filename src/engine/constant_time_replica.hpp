@@ -41,7 +41,8 @@ class ConstantTime final : public Replica {
   }
 
   Run advance(core::Time now, core::Time horizon, const cost::LinkOffer& offer) override;
-  Run cut(core::Time t) override;
+  Run cut(core::Time t) override { return head_blocked_ ? run_ : stop(t); }
+  Run stop(core::Time t) override;
   void commit() override;
   bool running() const override { return in_progress_; }
   bool has_work() const override { return decoders_ > 0 || partial_active_ || !waiting_.empty(); }

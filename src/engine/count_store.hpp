@@ -1,6 +1,6 @@
 // Pages by counting, where requests share no content: only a request that was preempted can find its own pages again.
-// Equal to block_store in every answer, in time that does not depend on how many pages move; but of copies that a request
-// left in three lives and more, another may answer.
+// Equal to block_store in every answer, in time that does not depend on how many pages move; but of copies that a
+// request left in three lives and more, another may answer.
 //
 // Given pages are numbered in order, and taken in that order. A page still has its content while its number is not
 // taken; pages that were hit leave holes in the numbers.

@@ -32,6 +32,7 @@ class FanOut final : public Replica, private Observer {
   void enqueue(const workload::Request& request, std::int32_t rank) override;
   Run advance(Time now, Time horizon, const cost::LinkOffer& offer) override;
   Run cut(Time t) override { return inner_->cut(t); }
+  Run stop(Time t) override { return inner_->stop(t); }
   void commit() override;
   bool running() const override { return inner_->running(); }
   bool has_work() const override { return inner_->has_work() || !computed_.empty(); }

@@ -113,6 +113,8 @@ class Replica {
   // Something arrived at t inside the run in progress: ends it at the first step end >= t if that matters, and
   // returns the run as it now stands.
   virtual Run cut(core::Time t) = 0;
+  // The simulation ends at t: as cut(), whether it matters or not.
+  virtual Run stop(core::Time t) { return cut(t); }
   // Applies the run in progress and reports to the observer.
   virtual void commit() = 0;
   virtual bool running() const = 0;   // a run is in progress

@@ -70,7 +70,11 @@ bool RunPool::find_in(std::uint64_t id, std::int64_t limit, Found& found) {
   for (std::size_t i = span_at(entry->second, from); from < end; ++i) {
     if (i == spans.size() || spans[i].lo > from) return false;
     const std::int32_t to = std::min(spans[i].hi, end);
-    hits_.push_back({spans[i].oldest, from, to});
+    // A chain that goes on where the one before ends, as a session's does behind its own prompt, is one hit.
+    if (!hits_.empty() && hits_.back().run == spans[i].oldest)
+      hits_.back().to = to;
+    else
+      hits_.push_back({spans[i].oldest, from, to});
     if (at(spans[i].oldest).references > 0) found.referenced += to - from;
     found.blocks = from = to;
   }

@@ -8,6 +8,8 @@
 #include "support/recorder.hpp"
 #include "support/scripted_source.hpp"
 
+#include <optional>
+
 using namespace servecast;
 
 namespace {
@@ -31,6 +33,7 @@ struct Setup {
   std::size_t replicas = 1;
   int router = 0;
   bool loop = false;
+  std::optional<core::Time> stop;  // the run ends there, whatever is unfinished
 };
 
 std::unique_ptr<cluster::Router> router_of(int kind) {
@@ -56,9 +59,14 @@ void play(const Setup& setup, bool plain, Outcome& outcome) {
     });
   }
   cluster.start();
-  simulation.run();
-  cluster.check_liveness();
-  REQUIRE(cluster.finished() == setup.requests.size());
+  if (setup.stop) {
+    simulation.run_until(*setup.stop);
+    cluster.stop(*setup.stop);
+  } else {
+    simulation.run();
+    cluster.check_liveness();
+    REQUIRE(cluster.finished() == setup.requests.size());
+  }
   for (std::size_t i = 0; i < setup.replicas; ++i) outcome.totals.push_back(cluster.replica(i).totals());
   outcome.events = simulation.events();
   outcome.recorder.sort();
@@ -88,6 +96,7 @@ Setup random_setup(std::uint64_t seed) {
     if (random.below(8) == 0) t = (t / 1'000'000 + 1) * 1'000'000;
     s.requests.push_back(test::request(i, t, pick(1, 250), pick(1, 140)));
   }
+  if (random.below(3) == 0) s.stop = core::Time{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(t)))};
   return s;
 }
 

@@ -22,7 +22,8 @@ std::int32_t pick(core::Random& random, std::int32_t low, std::int32_t high) {
 }
 
 // Content as sessions, traces, families and nothing real make it: chains that several requests start with, in pieces
-// that need not end with a block, tails that others continue or write at the same time.
+// that need not end with a block, tails that go on with the prompt's chain, or that others continue or write at the
+// same time.
 workload::Content random_content(core::Random& random, std::int32_t prompt, std::uint64_t chains) {
   workload::Content content;
   if (random.below(5) == 0) return content;
@@ -34,7 +35,10 @@ workload::Content random_content(core::Random& random, std::int32_t prompt, std:
     content.pieces.push_back({chain, end});
     chain = chain * 8 + random.below(random.below(3) == 0 ? 3 : 1);
   }
-  if (random.below(3) == 0) content.tail = random.below(2) == 0 ? chain : 1000 + random.below(chains);
+  const std::uint64_t kind = random.below(8);
+  if (kind == 0) content.tail = chain;
+  if (kind == 1) content.tail = 1000 + random.below(chains);
+  if (kind == 2 && !content.pieces.empty()) content.tail = content.pieces.back().chain;  // as sessions do
   return content;
 }
 

@@ -82,7 +82,9 @@ class Traffic {
       memory::append_run(held.key, chain, end);
       chain = chain * 4 + random_.below(2);
     }
-    if (random_.below(3) == 0) held.tail = chain;
+    if (random_.below(3) == 0)
+      held.tail =
+          random_.below(2) == 0 || held.key.empty() ? chain : held.key.back().chain;  // the latter as sessions do
     held.own = 1'000'000 + next_++;
     held.table = runs_.open(held.tail);
     runs_.key(held.table) = held.key;
