@@ -26,7 +26,7 @@ void ConstantTime::account() {
   totals_.wasted_slots += std::int64_t{stopped_} * run_.steps;
   totals_.prefill_tokens += shape_.prefill_tokens;
   std::int64_t tokens = held_tokens();
-  account_step(times_[0], tokens, decoders_ + prefilling);
+  account_step(times_[0], tokens + limbo_tokens_, decoders_ + prefilling);
   if (limbo_seats_ > 0) release_limbo();
   crossing_at_ = next_crossing(crossing_at_);
   for (std::int32_t i = 1; i < run_.steps; ++i) {
@@ -97,7 +97,10 @@ void ConstantTime::finish_slot(std::int32_t index, Time at) {
 // A finished request's blocks and seat: at the end of the run, or one step later under asynchronous scheduling.
 void ConstantTime::retire(Leaving left, bool late) {
   left.late = late && config_.async_scheduling;
-  if (left.late) ++new_limbo_seats_;
+  if (left.late) {
+    ++new_limbo_seats_;
+    new_limbo_tokens_ += left.tokens;
+  }
   if (shared_)
     ended_.push_back(left);
   else if (left.late)
@@ -110,7 +113,8 @@ void ConstantTime::retire(Leaving left, bool late) {
 void ConstantTime::settle() {
   limbo_seats_ = new_limbo_seats_;
   limbo_blocks_ = limbo_private_ = new_limbo_blocks_;
-  new_limbo_blocks_ = new_limbo_seats_ = 0;
+  limbo_tokens_ = new_limbo_tokens_;
+  new_limbo_blocks_ = new_limbo_tokens_ = new_limbo_seats_ = 0;
   if (shared_) settle_shared();
   if (limbo_seats_ > 0 && !has_work()) release_limbo();
 }
@@ -138,7 +142,7 @@ bool ConstantTime::release_limbo() {
     logical_ -= limbo_blocks_;
     pool_.give(limbo_blocks_, 0);
   }
-  limbo_blocks_ = limbo_private_ = 0;
+  limbo_blocks_ = limbo_private_ = limbo_tokens_ = 0;
   limbo_seats_ = 0;
   return any;
 }

@@ -51,9 +51,8 @@ class ConstantTime final : public Replica {
     return {static_cast<std::int32_t>(waiting_.size()), decoders_ + joining, used(), shared_ ? pool_.cached() : 0,
             config_.blocks};
   }
-  // Blocks of requests that have just ended count as internal.
   SlotUse slots(std::int32_t) const override {
-    return paged_use(used(), logical_, held_tokens() - (in_progress_ ? 0 : decoders_), config_.block_size);
+    return paged_use(used(), logical_, held_tokens() + limbo_tokens_ - (in_progress_ ? 0 : decoders_), config_.block_size);
   }
   Totals totals() const override;
 
@@ -82,7 +81,7 @@ class ConstantTime final : public Replica {
     pool_.pop(blocks);
     logical_ += blocks;
   }
-  // KV tokens of all requests in the first step of the run in progress.
+  // KV tokens of all requests that have not ended, in the first step of the run in progress.
   std::int64_t held_tokens() const {
     std::int64_t tokens = context_;
     for (const Candidate& candidate : joins_) tokens += candidate.tokens();
@@ -101,6 +100,7 @@ class ConstantTime final : public Replica {
     memory::RunPool::Table table = memory::RunPool::none;
     std::int64_t blocks = 0;
     std::int64_t full = 0;
+    std::int64_t tokens = 0;
     bool late = false;  // given back one step later
   };
   struct Hit {
@@ -127,7 +127,7 @@ class ConstantTime final : public Replica {
   bool head_may_change() const;
   void give(const Leaving& leaving);
   Leaving leaving(memory::RunPool::Table table, std::int64_t computed) const {
-    return {table, blocks_for(computed), shared_ ? computed / config_.block_size : 0, false};
+    return {table, blocks_for(computed), shared_ ? computed / config_.block_size : 0, computed, false};
   }
   bool schedule(core::Time now);
   std::int32_t schedule_running(core::Time now, bool& preempted);
@@ -177,6 +177,7 @@ class ConstantTime final : public Replica {
   std::vector<Leaving> limbo_;    // ended, given back one step later; likewise
   std::int64_t limbo_blocks_ = 0, new_limbo_blocks_ = 0;
   std::int64_t limbo_private_ = 0;  // of these, those that nobody shares
+  std::int64_t limbo_tokens_ = 0, new_limbo_tokens_ = 0;
   std::int32_t limbo_seats_ = 0, new_limbo_seats_ = 0;
   std::vector<std::int32_t> finishing_;  // scratch
   bool head_blocked_ = false;            // the queue's head waits for seats or blocks

@@ -212,16 +212,10 @@ void GroupedKv::drop(Table& t, std::size_t kind, std::int32_t lo, std::int32_t h
 }
 
 void GroupedKv::retire(Table& t) {
-  if (t.retired) return;
   t.retired = true;
-  for (std::size_t i = 0; i < t.kinds.size(); ++i) {
-    const std::int64_t groups = kinds_[i].groups;
-    skipped_ -= groups * t.kinds[i].first;
-  }
 }
 
 void GroupedKv::release(Table& t) {
-  const bool ended = t.retired;
   for (std::size_t i = 0; i < t.kinds.size(); ++i) {
     PageTable::Kind& held = t.kinds[i];
     if (kinds_[i].keeps == KvKeeps::State) {
@@ -229,11 +223,11 @@ void GroupedKv::release(Table& t) {
       continue;
     }
     drop(t, i, held.first, held.end, -1);
-    if (!ended) skipped_ -= std::int64_t{kinds_[i].groups} * held.first;
+    skipped_ -= std::int64_t{kinds_[i].groups} * held.first;
   }
   t.kinds.clear();
   for (std::vector<memory::BlockId>& ids : t.ids) ids.clear();
-  if (ended) t.given.clear();
+  if (t.retired) t.given.clear();
   t.retired = false;
 }
 

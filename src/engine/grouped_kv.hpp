@@ -54,7 +54,7 @@ class GroupedKv {
   std::int64_t cached() const { return store_->cached(); }
   std::int64_t total() const { return pages_; }
   std::int64_t references() const { return store_->references(); }
-  // computed: tokens of all sequences that have not retired.
+  // computed: tokens of all sequences that hold pages.
   SlotUse slots(std::int64_t computed) const;
 
  private:
@@ -79,7 +79,7 @@ class GroupedKv {
   double slots_a_token_ = 0;
   std::int64_t pages_;
   std::int64_t watermark_;
-  std::int64_t skipped_ = 0;  // pages that sequences which have not retired no longer hold
+  std::int64_t skipped_ = 0;  // pages that sequences no longer hold
   std::int64_t whole_ = 0;    // pages that count as full: of states, fixed ones
   std::unique_ptr<PageStore> store_;
   std::int64_t unreferenced_ = 0;     // of the pages found last

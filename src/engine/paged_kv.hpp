@@ -71,7 +71,7 @@ class PagedKv {
   std::int64_t cached() const { return pool_.cached(); }
   std::int64_t total() const { return pool_.total(); }
   std::int64_t references() const { return pool_.references(); }
-  // computed: tokens of all sequences that have not ended. Blocks of one that has count as internal.
+  // computed: tokens of all sequences that hold blocks.
   SlotUse slots(std::int64_t computed) const { return paged_use(used(), references(), computed, block_size_); }
 
  private:

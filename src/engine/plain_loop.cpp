@@ -101,7 +101,7 @@ class PlainLoop final : public Replica {
   std::int32_t scheduled_decoders_ = 0;
   std::int32_t scheduled_prefill_tokens_ = 0;
   std::int32_t budget_ = 0;
-  std::int64_t computed_ = 0;  // tokens of all in active_ and loading_
+  std::int64_t computed_ = 0;  // tokens of all that hold blocks
   bool in_progress_ = false;
   Totals totals_;
 };
@@ -285,11 +285,11 @@ template <typename Kv>
 void PlainLoop<Kv>::preempt_last(Time now) {
   Owned victim = std::move(active_.back());
   active_.pop_back();
-  computed_ -= victim->computed;
   if (victim->stopped) {
     release(std::move(victim));
     return;
   }
+  computed_ -= victim->computed;
   observer_.preempted(victim->request.id, now);
   ++totals_.preemptions;
   kv_.release(victim->table);
@@ -301,6 +301,7 @@ void PlainLoop<Kv>::preempt_last(Time now) {
 
 template <typename Kv>
 void PlainLoop<Kv>::release(Owned sequence) {
+  computed_ -= sequence->computed;
   kv_.retire(sequence->table);
   kv_.release(sequence->table);
   spares_.push_back(std::move(sequence));
@@ -363,7 +364,6 @@ void PlainLoop<Kv>::part_with_ended() {
   }
   std::swap(active_, kept_);
   for (Owned& sequence : done_) {
-    computed_ -= sequence->computed;
     if (config_.async_scheduling && sequence->limbo && has_work()) {
       kv_.retire(sequence->table);
       limbo_.push_back(std::move(sequence));
