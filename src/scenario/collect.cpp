@@ -128,8 +128,9 @@ metrics::TierFigures tier_figures(const Finished& f, const engine::Totals& total
   metrics::TierFigures t;
   t.host_hit_tokens = use.host_hit_tokens;
   t.nvme_hit_tokens = use.storage_hit_tokens;
+  const metrics::RequestCounts& counts = f.log.counts();
   t.device_hit_tokens =
-      static_cast<std::int64_t>(f.log.counts().prefix_hit_tokens) - t.host_hit_tokens - t.nvme_hit_tokens;
+      counts.prefix_hit_tokens + counts.prefix_hit_tokens_preempted - t.host_hit_tokens - t.nvme_hit_tokens;
   t.loaded_blocks = totals.loaded_blocks;
   t.stored_blocks = totals.stored_blocks;
   t.nvme_read_blocks = use.storage_read_blocks;

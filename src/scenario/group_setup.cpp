@@ -74,11 +74,13 @@ void check_group_room(const Resolved& r, std::size_t pool, const FitReport& fit,
   const std::int64_t need = blocks_of_group(*size, w, fit.kv.block_size);
   if (need <= fit.engine_blocks) return;
   const bool several = sequences_of(w) > 1;
+  const bool given = r.scenario.pools[pool].engine.num_gpu_blocks_override.has_value();
   problems.add(several ? r.sequences_place : r.pools[pool].place + "/engine/max_model_len",
                "a request of {} prompt and {} output tokens in {} needs {} of KV memory at least, and the pool has {}; "
-               "{}raise gpu_memory_utilization or give a replica more GPUs",
+               "{}{}",
                size->prompt, size->output, core::counted(sequences_of(w), "sequence"), core::counted(need, "block"),
-               fit.engine_blocks, several ? "ask for fewer sequences, " : "shorten it, ");
+               fit.engine_blocks, several ? "ask for fewer sequences, " : "shorten it, ",
+               given ? "raise num_gpu_blocks_override" : "raise gpu_memory_utilization or give a replica more GPUs");
 }
 
 // Rules of vLLM v0's groups of sequences.

@@ -155,6 +155,52 @@ TEST_CASE("every engine that has tiers below the GPU hits more with them, and sa
   }
 }
 
+TEST_CASE("hits by tier are those of every lookup, a preempted request's included") {
+  for (const std::string stack : {"vllm-0.24", "sglang-0.5"}) {
+    const bool sglang = stack == "sglang-0.5";
+    std::vector<std::string> busy = {
+        "/pools/0/stack=" + stack,
+        prefixes,
+        "/workload/arrivals/rate_per_s=60",
+        "/pools/0/engine/max_num_seqs=64",
+        "/pools/0/engine/kv_offload_gib=4",
+        std::string("/pools/0/engine/num_gpu_blocks_override=") + (sglang ? "4200" : "262")};
+    if (sglang) busy.push_back("/pools/0/engine/schedule_conservativeness=0.1");
+    const metrics::Result r = result_of(busy);
+    INFO(stack);
+    REQUIRE(r.memory[0].preemptions > 0);
+    CHECK(r.memory[0].tiers->host_hit_tokens > 0);
+    CHECK(r.memory[0].tiers->device_hit_tokens >= 0);
+  }
+}
+
+TEST_CASE("sessions under memory pressure are the same in either loop") {
+  const std::vector<std::string> chat = {
+      R"(/workload={"sessions": {"arrivals": {"process": "poisson", "rate_per_s": 5}, "count": 40,
+         "turns": {"distribution": "geometric", "mean": 5}, "think_time": {"distribution": "exponential", "mean_s": 0.1},
+         "first_input_tokens": {"distribution": "uniform", "min": 1, "max": 512},
+         "followup_input_tokens": {"distribution": "uniform", "min": 1, "max": 256}}, "overlong": "reject",
+         "output_tokens": {"distribution": "uniform", "min": 1, "max": 256}})",
+      "/pools/0/engine/num_gpu_blocks_override=260", "/pools/0/engine/max_num_seqs=64"};
+  const metrics::Result fast = result_of(chat);
+  const metrics::Result plain = result_of(with(chat, "/pools/0/engine/loop=plain"));
+  CHECK(fast.memory[0].preemptions > 10);
+  CHECK(fast.fingerprint == plain.fingerprint);
+  CHECK(fast.memory[0].prefix_hit_rate == plain.memory[0].prefix_hit_rate);
+}
+
+TEST_CASE("memory that many sequences of a step share is no waste") {
+  for (const std::string loop : {"automatic", "plain"}) {
+    const metrics::Result r =
+        result_of({"/workload/samples=16", R"(/workload/output_tokens={"distribution":"fixed","value":1})",
+                   R"(/workload/input_tokens={"distribution":"fixed","value":1000})", "/pools/0/engine/loop=" + loop});
+    INFO(loop);
+    // 62 shared blocks and 16 with 8 of 16 tokens
+    CHECK(r.memory[0].use.internal / (r.memory[0].use.internal + r.memory[0].use.token_states) ==
+          Approx(128.0 / (16 * (62 + 16))).epsilon(0.05));
+  }
+}
+
 TEST_CASE("a link that requests wait for is named with the settings that ease it") {
   const std::vector<std::string> narrow = {
       prefixes, "/pools/0/engine/num_gpu_blocks_override=270", "/pools/0/engine/kv_offload_gib=0.5",
@@ -216,7 +262,8 @@ TEST_CASE("a group that the pool can never hold is refused before the run, by th
   // 600 + 100 tokens: 37 shared blocks, and before the last step 7 more for each of 64, which then take one each
   CHECK_THAT(refusal_of(with(with(small, "/workload/samples=64"), "/pools/0/engine/max_num_seqs=64")),
              Catch::Contains("/workload/samples: a request of 600 prompt and 100 output tokens in 64 sequences needs "
-                             "549 blocks"));
+                             "549 blocks") &&
+                 Catch::Contains("raise num_gpu_blocks_override"));
 }
 
 TEST_CASE("swap space that runs out names its place in the document") {
