@@ -201,7 +201,7 @@ core::Duration CompiledCost::chunk(std::int32_t from, std::int32_t to) const {
   t.total.ps = gpu + extra;
 }
 
-// What gpu_part and finish give, in half the work: most steps are such.
+// What gpu_part and finish give, in less work: most steps are such.
 inline StepTime CompiledCost::decode_step(std::int32_t decoders, std::int64_t context) const {
   SERVECAST_ENSURE(decoders <= most_tokens_[0], "{} decoding sequences, beyond the engine's limits", decoders);
   const DecodeRow& row = decode_rows_[static_cast<std::size_t>(decoders)];

@@ -68,6 +68,7 @@ class PlainLoop final : public Replica {
 
   bool schedule(Time now);
   bool schedule_running(Time now);
+  void compute(Sequence& sequence, std::int32_t n);
   void admit_waiting(Time now);
   bool admit_loaded(Time now);
   bool admit(Sequence& sequence, const PrefixHits& hits);
@@ -157,9 +158,7 @@ bool PlainLoop<Kv>::schedule_running(Time now) {
   bool preempted = false;
   for (std::size_t i = 0; i < active_.size() && budget_ > 0; ++i) {
     Sequence& s = *active_[i];
-    std::int32_t n = s.stopped ? 1 : s.tokens() - s.computed;
-    const std::int32_t threshold = config_.long_prefill_token_threshold;
-    if (threshold > 0 && n > threshold) n = threshold;
+    std::int32_t n = s.stopped ? 1 : next_tokens(s, s.computed);
     n = kv_.split(s, s.computed, std::min(n, budget_));
     if (n == 0) continue;
     bool self = false;
@@ -169,14 +168,20 @@ bool PlainLoop<Kv>::schedule_running(Time now) {
       preempted = true;
     }
     if (self) break;
-    s.from = s.computed;
-    s.scheduled = n;
-    s.computed += n;
-    computed_ += n;
-    budget_ -= n;
-    kv_.publish(s, s.table);
+    compute(s, n);
   }
   return preempted;
+}
+
+// The step computes the sequence's next n tokens, which have blocks.
+template <typename Kv>
+void PlainLoop<Kv>::compute(Sequence& s, std::int32_t n) {
+  s.from = s.computed;
+  s.scheduled = n;
+  s.computed += n;
+  computed_ += n;
+  budget_ -= n;
+  kv_.publish(s, s.table);
 }
 
 template <typename Kv>
@@ -250,12 +255,7 @@ bool PlainLoop<Kv>::admit_loaded(Time now) {
     if (!config_.enable_chunked_prefill && n > budget_) return false;
     n = std::min(n, budget_);
     if (!kv_.grow(s, s.table, s.computed + n)) return false;
-    s.from = s.computed;
-    s.scheduled = n;
-    s.computed += n;
-    computed_ += n;
-    budget_ -= n;
-    kv_.publish(s, s.table);
+    compute(s, n);
     active_.push_back(std::move(loading_[i]));
     loading_.erase(loading_.begin() + static_cast<std::ptrdiff_t>(i));
   }
